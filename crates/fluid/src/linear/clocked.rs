@@ -50,11 +50,11 @@ impl Exact {
         for (number, class) in self.classes.iter().enumerate() {
             let gain = class.clock * class.fall * class.at_once;
             let bend = -slowed + 1.0 / class.delay - class.now;
-            self.add_lags(&mut lags, (gain, class.delay, class.spread), (bend, Some(number)));
+            self.add_lags(&mut lags, (gain, class.delay, class.span), (bend, Some(number)));
             if class.memory > 0.0 {
                 let gain = class.clock * class.fall * class.memory;
                 let rates = vec![class.memory, class.beside(lambda)];
-                lags.push(Lag { gain, delay: class.delay, spread: class.spread, rates });
+                lags.push(Lag { gain, delay: class.delay, span: class.span, rates });
             }
         }
         if self.dropped > 0.0 {
@@ -122,17 +122,17 @@ impl Exact {
     fn add_lags(
         &self,
         lags: &mut Vec<Lag>,
-        (gain, delay, spread): (f64, f64, f64),
+        (gain, delay, span): (f64, f64, f64),
         (bend, class): (f64, Option<usize>),
     ) {
         let lambda = self.leak;
         let second = || vec![lambda, 2.0 * lambda];
-        lags.push(Lag { gain, delay, spread, rates: vec![lambda] });
-        lags.push(Lag { gain: gain * bend, delay, spread, rates: second() });
+        lags.push(Lag { gain, delay, span, rates: vec![lambda] });
+        lags.push(Lag { gain: gain * bend, delay, span, rates: second() });
         for (number, other) in self.classes.iter().enumerate() {
             let own = if class == Some(number) { other.then } else { 0.0 };
             let gain = gain * (other.clock * other.slow - own);
-            lags.push(Lag { gain, delay: delay + other.delay, spread, rates: second() });
+            lags.push(Lag { gain, delay: delay + other.delay, span, rates: second() });
         }
     }
 
@@ -190,10 +190,10 @@ impl Exact {
 impl Windows {
     /// The plant of a lone class, where its windows have this rate.
     fn lone_lags(&self, rate: f64) -> Vec<Lag> {
-        let (gain, delay, spread) = (self.clock * self.fall, self.delay, self.spread);
-        let mut lags = vec![Lag { gain: gain * self.at_once, delay, spread, rates: vec![rate] }];
+        let (gain, delay, span) = (self.clock * self.fall, self.delay, self.span);
+        let mut lags = vec![Lag { gain: gain * self.at_once, delay, span, rates: vec![rate] }];
         if self.memory > 0.0 {
-            lags.push(Lag { gain: gain * self.memory, delay, spread, rates: vec![self.memory, rate] });
+            lags.push(Lag { gain: gain * self.memory, delay, span, rates: vec![self.memory, rate] });
         }
         lags
     }

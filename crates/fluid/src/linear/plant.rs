@@ -83,7 +83,7 @@ pub struct Lag {
     /// The shortest, s.
     pub delay: f64,
     /// The longest less the shortest, s.
-    pub spread: f64,
+    pub span: f64,
     /// One or two, distinct, 1/s.
     pub rates: Vec<f64>,
 }
@@ -189,7 +189,7 @@ pub(super) struct Windows {
     /// Of its ACKs, s.
     pub(super) delay: f64,
     /// Time over which its signals take effect after that, s.
-    pub(super) spread: f64,
+    pub(super) span: f64,
     /// a and b, 1/s.
     pub(super) now: f64,
     pub(super) then: f64,
@@ -333,7 +333,7 @@ impl LinearPlant for Hollot {
     }
 
     fn lags(&self) -> Vec<Lag> {
-        vec![Lag { gain: self.gain(), delay: self.delay, spread: 0.0, rates: unlike(self.rates()) }]
+        vec![Lag { gain: self.gain(), delay: self.delay, span: 0.0, rates: unlike(self.rates()) }]
     }
 
     fn remainder(&self, at: Outside) -> Option<Bound> {
@@ -411,7 +411,7 @@ impl LinearPlant for Exact {
 
     /// All round trips, and what a signal is later by at most.
     fn delay_of_parts(&self) -> f64 {
-        let later = self.classes.iter().map(|class| class.spread);
+        let later = self.classes.iter().map(|class| class.span);
         self.classes.iter().map(|class| class.delay).sum::<f64>() + later.fold(0.0, f64::max)
     }
 
@@ -487,10 +487,10 @@ impl LinearPlant for Exact {
         let of_windows = self.classes.iter().map(|class| Lag {
             gain: class.rate * class.fall * class.at_once,
             delay: class.delay,
-            spread: 0.0,
+            span: 0.0,
             rates: unlike([class.lagging(), self.leak]),
         });
-        let direct = Lag { gain: self.dropped, delay: 0.0, spread: 0.0, rates: vec![self.leak] };
+        let direct = Lag { gain: self.dropped, delay: 0.0, span: 0.0, rates: vec![self.leak] };
         of_windows.chain((self.dropped > 0.0).then_some(direct)).collect()
     }
 
@@ -579,8 +579,8 @@ impl State {
             }
         };
         let fall = (1.0 - class.loss) * fall;
-        let spread = 2.0 * (class.law.signal_delay(window) - 1.0) * rtt;
-        let of = Windows { delay: rtt, spread, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
+        let span = class.law.signal_span(window) * rtt;
+        let of = Windows { delay: rtt, span, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
         // Each packet is a draw of its signal, a loss behind the queue or p; `fall` is by p alone.
         let by_p = 1.0 - class.loss;
         let draws = if memory > 0.0 { signals * (1.0 - signals) / (by_p * by_p) } else { 0.0 };
@@ -599,17 +599,17 @@ impl State {
 impl Windows {
     /// Time from a signal to the last of its effect, s.
     pub(super) fn longest_delay(&self) -> f64 {
-        self.delay + self.spread
+        self.delay + self.span
     }
 
     /// Mean of e^(-s delay) over the delays of signals, given that of ACKs.
     pub(super) fn late_signals(&self, s: Complex64, late: Complex64) -> Complex64 {
-        if self.spread == 0.0 { late } else { late * mean_exp(s * self.spread) }
+        if self.span == 0.0 { late } else { late * mean_exp(s * self.span) }
     }
 
     /// The same, given that of the longest delay, too.
     pub(super) fn late_signals_between(&self, s: Complex64, [late, last]: [Complex64; 2]) -> Complex64 {
-        let turn = s * self.spread;
+        let turn = s * self.span;
         if scale(turn) < NEAR { self.late_signals(s, late) } else { (late - last) / turn }
     }
 

@@ -363,7 +363,7 @@ impl Tails {
 impl Lag {
     /// Without its shortest delay.
     pub(super) fn undelayed(&self, s: Complex64) -> Complex64 {
-        mean_exp(s * self.spread) * self.at_once(s)
+        mean_exp(s * self.span) * self.at_once(s)
     }
 
     /// Gain / product of (s + rate).
@@ -416,13 +416,13 @@ struct Cell {
 
 impl Held {
     fn new(lag: &Lag, period: f64) -> Held {
-        let (from, until) = (lag.delay, lag.delay + lag.spread);
+        let (from, until) = (lag.delay, lag.delay + lag.span);
         let [first, last] = [from, until].map(|delay| (delay / period).ceil());
         let residues = lag.residues();
         let cell = |number: f64, count: f64| {
             let delay = number * period;
             let (begin, end) = (from.max(delay - period), until.min(delay));
-            let share = if first == last { 1.0 } else { (end - begin) / lag.spread };
+            let share = if first == last { 1.0 } else { (end - begin) / lag.span };
             let exponential = |(residue, rate): &(f64, f64)| {
                 let turn = rate * (end - begin);
                 let mean = if turn == 0.0 { 1.0 } else { -math::exp_m1(-turn) / turn };

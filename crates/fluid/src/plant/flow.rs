@@ -23,8 +23,8 @@ impl Plant {
             if let Some(average) = &of.average {
                 out[average.place] = if of.is_stalled { 0.0 } else { average.slope };
             }
-            if let Some(spread) = &of.spread {
-                out[spread.place] = if of.is_stalled { 0.0 } else { spread.slope };
+            if let Some(sum) = &of.signal_sum {
+                out[sum.place] = if of.is_stalled { 0.0 } else { sum.slope };
             }
             of.pass(sent, links, at.stage);
         }

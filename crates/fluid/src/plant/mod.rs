@@ -11,22 +11,25 @@
 //! ```
 //!
 //! where d means a round trip ago, at t - R(t), and s is the share of packets with a signal then: of the links' laws, of full
-//! buffers, and of lossy links, combined as independent. The signals of calibrated windows take effect by degrees, and s is
-//! their mean over a span a = 2 r R, 1 + r from [`Window::signal_delay`]: (S - S(t - a)) / a with a state S' = s_d, 0 at the
-//! start. (2) is the published equation; (3) also models that a signal replaces an acknowledgment that would open the window,
-//! and that W opens at the rate of acknowledgments. W is at least 1 packet. (4) admits N W / R; the law drops p of a class without ECN. Calibrated windows have an equation of
-//! their own ([`crate::response`]), and their packets are clocked by ACKs: a growth is sent at once, (4) admits
-//! N (W / R + W'), and with one class q is N W - C T, while windows fall no faster than ACKs let packets leave (K.
-//! Jacobsson, L. L. H. Andrew, A. Tang, K. H. Johansson, H. Hjalmarsson, S. H. Low, "ACK-clocking dynamics", INFOCOM 2008;
-//! the joint link model). At q = B arrivals in excess of C are lost; at q = 0 arrivals leave at once.
+//! buffers, and of lossy links, combined as independent. (2) is the published equation; (3) also models that a signal
+//! replaces an acknowledgment that would open the window, and that W opens at the rate of acknowledgments. W is at least 1
+//! packet. (4) admits N W / R; the law drops p of a class without ECN. At q = B arrivals in excess of C are lost; at q = 0
+//! arrivals leave at once.
+//!
+//! Calibrated windows have an equation of their own ([`crate::response`]), and their packets are clocked by ACKs: a growth
+//! is sent at once, (4) admits N (W / R + W'), and with one class q is N W - C T, while windows fall no faster than ACKs
+//! let packets leave (K. Jacobsson, L. L. H. Andrew, A. Tang, K. H. Johansson, H. Hjalmarsson, S. H. Low, "ACK-clocking
+//! dynamics", INFOCOM 2008; the joint link model). Their signals take effect by degrees: s is the mean over a span a =
+//! 2 r R ([`Window::signal_span`] R), (S - S(t - a)) / a with a state S' = s_d, 0 at the start and still while a link has
+//! rate 0. The span is that of the present R: while a(t) changes, signals count 1 + a' / 2 times, to first order.
 //!
 //! A class arrives at its next link as it leaves the one before: queues are first in, first out, so that classes leave
 //! in their shares at arrival. All propagation delays count in T_p: each link has a clock that lags the sender's by
 //! the propagation delay between them. Acknowledgments of what arrives take their share of links that data cross on their
 //! way back, p of them dropped; losses of them have no effect. Unresponsive traffic flows at its mean rate.
 //!
-//! The beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which a change of p takes effect, are events
-//! of the integration ([`crate::dde`]).
+//! The beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which the effect of a change of p begins, are
+//! events of the integration ([`crate::dde`]).
 
 mod account;
 mod flow;
@@ -82,20 +85,19 @@ pub enum Window {
 }
 
 impl Window {
-    /// Mean time from a signal to its effect on the packets in flight, round trips: the effect comes evenly from one round
-    /// trip on until as long after this mean.
-    pub fn signal_delay(self, window: f64) -> f64 {
+    /// Time over which the effect of a signal on the packets in flight is spread, from a round trip after it on, round trips.
+    pub fn signal_span(self, window: f64) -> f64 {
         match self {
-            Window::Mgt | Window::Full => 1.0,
-            Window::Calibrated(response) => response.signal_delay(window),
+            Window::Mgt | Window::Full => 0.0,
+            Window::Calibrated(response) => response.signal_span(window),
         }
     }
 
     /// A bound of it at any window.
-    fn longest_signal_delay(self) -> f64 {
+    fn longest_signal_span(self) -> f64 {
         match self {
-            Window::Mgt | Window::Full => 1.0,
-            Window::Calibrated(response) => response.longest_signal_delay(),
+            Window::Mgt | Window::Full => 0.0,
+            Window::Calibrated(response) => response.longest_signal_span(),
         }
     }
 }
@@ -164,7 +166,7 @@ struct ClassState {
     /// DCTCP's average of the marked share.
     average: Option<Average>,
     /// Sum of its signals, where they take effect by degrees.
-    spread: Option<Spread>,
+    signal_sum: Option<SignalSum>,
     /// True if one of its links has rate 0.
     is_stalled: bool,
     /// True if W is at its floor.
@@ -189,7 +191,7 @@ struct Average {
 
 /// Integral S of the share of signals a round trip ago: over a span of a S(t) - S(t - a) by a is their mean.
 #[derive(Clone, Debug)]
-struct Spread {
+struct SignalSum {
     /// Index among the values, and the slope at the present stage.
     place: usize,
     slope: f64,
@@ -278,11 +280,11 @@ impl ClassState {
     /// Time of the history that it needs, round trips: a signal's first effect is after one, and its sum goes as far back
     /// as signals are spread.
     fn longest_delay(&self) -> f64 {
-        let spread = match self.sender {
-            Sender::Tcp(law, _) => 2.0 * (law.longest_signal_delay() - 1.0),
+        let span = match self.sender {
+            Sender::Tcp(law, _) => law.longest_signal_span(),
             Sender::Constant(_) => 0.0,
         };
-        spread.max(1.0)
+        span.max(1.0)
     }
 
     /// True if no event of its window or of its signals is possible by the end of a step.
@@ -345,8 +347,8 @@ impl Plant {
             let waits = route.iter().chain(&back).map(wait).collect();
             let average = average_of(sender).map(|weight| Average { place: width, slope: 0.0, weight });
             width += usize::from(average.is_some());
-            let spread = is_spread(sender).then(|| Spread::new(width));
-            width += usize::from(spread.is_some());
+            let signal_sum = sums_signals(sender).then(|| SignalSum::new(width));
+            width += usize::from(signal_sum.is_some());
             let is_clocked = matches!(sender, Sender::Tcp(Window::Calibrated(_), _));
             states.push(ClassState {
                 sender,
@@ -362,7 +364,7 @@ impl Plant {
                 hint: 0,
                 window: Cubic::default(),
                 average,
-                spread,
+                signal_sum,
                 is_stalled: false,
                 is_floored: false,
                 is_calm: false,
@@ -739,8 +741,8 @@ fn average_of(sender: Sender) -> Option<f64> {
 }
 
 /// True if the signals of a sender take effect by degrees.
-fn is_spread(sender: Sender) -> bool {
-    matches!(sender, Sender::Tcp(law, _) if law.longest_signal_delay() > 1.0)
+fn sums_signals(sender: Sender) -> bool {
+    matches!(sender, Sender::Tcp(law, _) if law.longest_signal_span() > 0.0)
 }
 
 /// Pairs of a class and a link up to which each change of p is an event.

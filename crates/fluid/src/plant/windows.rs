@@ -3,7 +3,7 @@
 use super::flow::at_most;
 use super::link::inverse;
 use super::rates::Evaluation;
-use super::{Average, ClassState, Hop, LEAST_WINDOW, Link, Plant, Spread, Window};
+use super::{Average, ClassState, Hop, LEAST_WINDOW, Link, Plant, SignalSum, Window};
 use crate::dde::{Cubic, History, Piece};
 use crate::response::{self, SenderPoint};
 
@@ -54,8 +54,8 @@ impl ClassState {
             Window::Calibrated(response) => {
                 let SenderPoint { signals, growth, at_once, .. } = response.at(w, rtt);
                 let mut signalled = 1.0 - passed;
-                if let Some(spread) = &mut self.spread {
-                    signalled = spread.mean(signalled, 2.0 * (response.signal_delay(w) - 1.0) * rtt, at);
+                if let Some(sum) = &mut self.signal_sum {
+                    signalled = sum.mean(signalled, response.signal_span(w) * rtt, at);
                 }
                 let reductions = match &mut self.average {
                     Some(average) => {
@@ -118,9 +118,9 @@ impl Average {
     }
 }
 
-impl Spread {
-    pub(super) fn new(place: usize) -> Spread {
-        Spread { place, slope: 0.0, begins: Piece::NONE, hint: 0, sum: Cubic::default() }
+impl SignalSum {
+    pub(super) fn new(place: usize) -> SignalSum {
+        SignalSum { place, slope: 0.0, begins: Piece::NONE, hint: 0, sum: Cubic::default() }
     }
 
     /// Sets its slope to the share of signals, and returns their mean over the last `span`, s.
@@ -130,14 +130,13 @@ impl Spread {
         if span < SHORTEST {
             return signals;
         }
-        let begin = at.t - span;
+        let (begin, end) = (at.t - span, at.past.end());
+        if begin > end {
+            // Shorter than the step: the mean over the step so far.
+            return (at.y[self.place] - at.past.latest(self.place)) / (at.t - end);
+        }
         if !self.begins.holds(begin) {
             self.find_begin(begin, at.past);
-        }
-        let end = at.past.end();
-        if begin > end {
-            // The span is within the present step.
-            return (at.y[self.place] - at.past.latest(self.place)) / (at.t - end);
         }
         let sum = at.y[self.place];
         let mean = (sum - self.sum.at(self.begins.share(begin))) / span;
@@ -172,7 +171,7 @@ impl Hop {
     }
 }
 
-/// Relative rounding of a difference of sums.
+/// Relative rounding of a difference of sums, some tens of additions: the sum grows as p t.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Least span of a mean of signals, s.
 const SHORTEST: f64 = 1e-7;

@@ -185,8 +185,8 @@ impl Loops {
             area,
             gain: of.growth.over(of.load).scaled(self.capacity),
             rate: of.elasticity.times(of.growth).over(windows).over(rtts),
-            delay: rtts.times(of.delay).plus(if fewest.1 { wait } else { 0.0 }),
-            half: rtts.times(of.delay.plus(-1.0)),
+            delay: rtts.times(of.half_span.plus(1.0)).plus(if fewest.1 { wait } else { 0.0 }),
+            half: rtts.times(of.half_span),
             law,
             period: fewest.0.period.seconds(),
         }))
@@ -221,7 +221,9 @@ impl Part {
     /// Frequencies up to pi / T_s, from one on up to which |L| > 1; None: there is none.
     fn band(&self) -> Option<Interval> {
         let high = PI / self.period;
-        let lows = (1..LOWEST).map(|place| high * math::pow_int(0.5, place));
+        // Below the first zero of S the gain of the plant falls with the frequency.
+        let lows =
+            (1..LOWEST).map(|place| high * math::pow_int(0.5, place)).filter(|w| w * self.half.high < PI);
         lows.map(|low| Interval { low, high }).find(|band| self.is_above_one_up_to(band.low))
     }
 
@@ -274,16 +276,16 @@ impl Part {
         let front = band.high * math::hypot(band.high, self.rate.high);
         let all = (front * squares(band.high)).max(0.0);
         let (w, a, d) = (band.middle(), self.rate.middle(), self.delay.middle());
-        let spread = |w: f64| sinc(w * self.half.middle());
-        let respread = |w: f64| 0.5 * (band.radius() * self.half.high + w.abs() * self.half.radius());
-        let own = Complex64::new(spread(w), 0.0);
+        let sinc_at = |w: f64| sinc(w * self.half.middle());
+        let moved_sinc = |w: f64| 0.5 * (band.radius() * self.half.high + w.abs() * self.half.radius());
+        let own = Complex64::new(sinc_at(w), 0.0);
         if all < FEW {
-            return Polar::ball(own, all + respread(w));
+            return Polar::ball(own, all + moved_sinc(w));
         }
         let (of_middle, of_least) = (w * Complex64::new(a, w), math::hypot(band.low, self.rate.low));
         let mut sum = own;
         // Those beyond the last one that is summed, where |nu| >= (|k| - 1/2) w_T.
-        let mut radius = respread(w) + front * 2.0 / f64::from(ALIASES) * math::pow_int(half / PI, 2);
+        let mut radius = moved_sinc(w) + front * 2.0 / f64::from(ALIASES) * math::pow_int(half / PI, 2);
         for k in (1..=ALIASES).flat_map(|k| [k, -k]) {
             let away = f64::from(k) * PI / half;
             let (nu, nearest) = (w + away, (band.low + away).abs().min((band.high + away).abs()));
@@ -293,10 +295,9 @@ impl Part {
                 + self.delay.radius() * away.abs();
             let most = front / (nearest * nearest) + size(alias);
             // |e^x - 1| <= e^|x| - 1.
-            let by_spread = respread(nu).min(2.0);
-            let near = || size(alias) * (math::exp_m1(moved) + by_spread);
-            radius += if moved < 1.0 { most.min(near()) } else { most };
-            sum += alias * spread(nu);
+            let near = size(alias) * (math::exp_m1(moved) + moved_sinc(nu).min(2.0));
+            radius += if moved < 1.0 { most.min(near) } else { most };
+            sum += alias * sinc_at(nu);
         }
         Polar::ball(sum, radius)
     }

@@ -2,8 +2,8 @@
 //!
 //! The chains (`round_chain.rs`, `cubic_chain.rs`) give at each p the mean window W, whose inverse is the response function
 //! p(W), and the mean growth G: that between signals, by all round trips, those of recoveries included. As a fluid, with W_d
-//! and R_d of a round trip ago and s the share of the packets with a signal, the mean over delays from R to (2 d - 1) R, d from
-//! [`Response::signal_delay`],
+//! and R_d of a round trip ago and s the share of the packets with a signal, the mean over the span that begins with that
+//! round trip ([`Response::signal_span`]),
 //!
 //! ```text
 //! W' = G(W) (1 / R - W_d s / (W p(W) R_d))                                   (1)
@@ -158,8 +158,8 @@ pub struct Over {
     pub elasticity: Interval,
     /// W p(W).
     pub load: Interval,
-    /// Time from a signal to its effect, round trips.
-    pub delay: Interval,
+    /// r: half of the span of [`Response::signal_span`], round trips.
+    pub half_span: Interval,
 }
 
 /// Responses of all rules so far.
@@ -205,17 +205,17 @@ impl Response {
         &self.rules
     }
 
-    /// Mean time from a signal to its effect on the packets in flight, round trips.
+    /// Time over which the effect of a signal on the packets in flight is spread, from a round trip after it on, round trips.
     ///
-    /// A round trip; a loss is noticed three packets later; and the flight falls to the share that is kept, by one for each
-    /// ACK, or in proportion over a round trip. The effect is spread evenly from a round trip on until as long after this mean
-    /// as before it. One of the packets by which it falls is the lost one, which no ACK follows.
-    pub fn signal_delay(&self, window: f64) -> f64 {
+    /// A loss is noticed three packets later, and the flight falls to the share that is kept, by one for each ACK, or in
+    /// proportion over a round trip. One of the packets by which it falls is the lost one, which no ACK follows. The span has
+    /// the mean of these effects in its middle.
+    pub fn signal_span(&self, window: f64) -> f64 {
         let lost = self.lost(window);
-        let Reaction::Loss(repair) = self.rules.reaction else { return 1.0 + lost / 2.0 };
+        let Reaction::Loss(repair) = self.rules.reaction else { return lost };
         let reduces = if matches!(repair, Repair::Selective { prr: true, .. }) { 0.5 } else { lost / 2.0 };
         let others = 1.0 - 1.0 / (lost * window).max(1.0);
-        1.0 + others * (self.rules.noticed_by(window) + reduces)
+        2.0 * others * (self.rules.noticed_by(window) + reduces)
     }
 
     /// Share of a window that a signal takes away.
@@ -228,12 +228,12 @@ impl Response {
         }
     }
 
-    /// A bound of [`Response::signal_delay`] at any window, round trips.
-    pub fn longest_signal_delay(&self) -> f64 {
+    /// A bound of [`Response::signal_span`] at any window, round trips.
+    pub fn longest_signal_span(&self) -> f64 {
         match (self.rules.control, self.rules.reaction) {
-            (Control::Dctcp { .. }, Reaction::Mark) => 1.0,
-            (_, Reaction::Mark) => 1.5,
-            (_, Reaction::Loss(_)) => 2.5,
+            (Control::Dctcp { .. }, _) => 0.0,
+            (_, Reaction::Mark) => 1.0,
+            (_, Reaction::Loss(_)) => 3.0,
         }
     }
 
@@ -304,9 +304,10 @@ impl Response {
         let load = Interval::around(&[windows.high * signals[0], windows.low * signals[1]]);
         let load = Interval::of([load.low / off, load.high * off]);
         // It falls with the window.
-        let delay = Interval::around(&[windows.low, windows.high].map(|window| self.signal_delay(window)));
+        let half_span = [windows.low, windows.high].map(|window| self.signal_span(window) / 2.0);
+        let half_span = Interval::around(&half_span);
         let signals = Interval::of(signals);
-        (elasticity.low > 0.0).then_some(Over { signals, growth, elasticity, load, delay })
+        (elasticity.low > 0.0).then_some(Over { signals, growth, elasticity, load, half_span })
     }
 
     fn at_ln(&self, ln_window: f64, rtt: f64) -> SenderPoint {
@@ -465,26 +466,23 @@ mod tests {
         }
     }
 
-    /// Signals take effect later the more a reduction takes away, which changes continuously with the window, and never later
-    /// than the bound.
+    /// Signals take effect over longer the more a reduction takes away, which changes continuously with the window, and never
+    /// over longer than the bound.
     #[test]
     fn signals_take_effect_within_the_bound() {
         for rules in all_rules() {
             let (response, mut before) = (Response::of(rules), f64::INFINITY);
             for place in 0..400 {
                 let window = math::exp(0.02 * f64::from(place));
-                let delay = response.signal_delay(window);
-                assert!(
-                    (1.0..=response.longest_signal_delay()).contains(&delay),
-                    "{rules:?} {window}: {delay}"
-                );
+                let span = response.signal_span(window);
+                assert!((0.0..=response.longest_signal_span()).contains(&span), "{rules:?} {window}: {span}");
                 if rules.reaction == Reaction::Mark {
                     assert!(
-                        delay <= before + 1e-9 && before - delay < 0.02 || place == 0,
+                        span <= before + 1e-9 && before - span < 0.04 || place == 0,
                         "{rules:?} {window}"
                     );
                 }
-                before = delay;
+                before = span;
             }
         }
     }

@@ -170,24 +170,24 @@ fn the_sum_of_aliases_is_the_closed_form() {
 /// The same of lags whose delays are a span: shorter and longer than a period, and with both ends in one.
 #[test]
 fn the_sum_of_aliases_of_a_span_of_delays_is_the_closed_form() {
-    for (delay, spread) in [(0.246, 0.123), (0.246, 0.004), (0.21, 0.61), (0.2, 0.1)] {
-        let lag = Lag { gain: 700.0, delay, spread, rates: vec![0.8, 1.9] };
+    for (delay, span) in [(0.246, 0.123), (0.246, 0.004), (0.21, 0.61), (0.2, 0.1)] {
+        let lag = Lag { gain: 700.0, delay, span, rates: vec![0.8, 1.9] };
         let of = |s: Complex64| {
-            let late = (exp(-s * delay) - exp(-s * (delay + spread))) / (s * spread);
+            let late = (exp(-s * delay) - exp(-s * (delay + span))) / (s * span);
             -lag.gain * late / ((s + 0.8) * (s + 1.9))
         };
         for period in [1.0 / 160.0, 0.05, 0.246, 0.3] {
             for s in [Complex64::new(0.0, 0.5), Complex64::new(0.0, 3.0), Complex64::new(-0.2, 9.0)] {
                 let closed = -lag.held(s, period);
-                let late = sojourn_units::math::exp((-s.re).max(0.0) * (delay + spread));
+                let late = sojourn_units::math::exp((-s.re).max(0.0) * (delay + span));
                 let bound = |radius: f64| {
                     let rates = Bound::over(0.8, radius)?.with(Bound::over(1.9, radius)?);
-                    Some(rates.with(Bound { factor: 2.0 * lag.gain * late / spread, power: -1 }))
+                    Some(rates.with(Bound { factor: 2.0 * lag.gain * late / span, power: -1 }))
                 };
                 let point = AliasPoint { s, period, scale: 0.0, exact: 5e-10 };
                 let sum = aliases_of(&of, bound, point).unwrap();
                 let off = size(sum.sum - closed);
-                assert!(off <= sum.tail + 1e-12 * size(closed), "{delay} {spread} {period} {s}: {off}");
+                assert!(off <= sum.tail + 1e-12 * size(closed), "{delay} {span} {period} {s}: {off}");
             }
         }
     }
@@ -342,7 +342,7 @@ fn the_remainder_of_clocked_queues_is_bounded() {
             let [queue, _] = value(&plant, s);
             let lags = plant.lags().into_iter().map(|lag| {
                 let below: Complex64 = lag.rates.iter().map(|rate| s + rate).product();
-                exp(-s * lag.delay) * mean_exp(s * lag.spread) * lag.gain / below
+                exp(-s * lag.delay) * mean_exp(s * lag.span) * lag.gain / below
             });
             let left = size(queue + lags.sum::<Complex64>());
             assert!(left < 1e-8 * size(queue), "{law:?} {s}: {left} {queue}");
@@ -359,13 +359,13 @@ fn the_remainder_of_clocked_queues_is_bounded() {
                     let below: Complex64 = lag.rates.iter().map(|rate| s + rate).product();
                     let delayed = plant.late_of_lag(number, &late);
                     assert!(size(delayed - exp(-s * lag.delay)) < 1e-9 * size(delayed), "{number}");
-                    delayed * mean_exp(s * lag.spread) * lag.gain / below
+                    delayed * mean_exp(s * lag.span) * lag.gain / below
                 });
                 let lags: Complex64 = lags.sum();
                 let left = size(plant.queue(s, &late) + lags);
                 let off = size(plant.lags_at(&plant.lags(), s, &late) - lags);
                 // The angle of the end of a span is rounded in another way.
-                let angle = plant.lags().iter().map(|lag| size(s * lag.spread)).fold(1.0, f64::max);
+                let angle = plant.lags().iter().map(|lag| size(s * lag.span)).fold(1.0, f64::max);
                 assert!(off < 1e-9 * left + 1e-15 * angle * size(lags), "{law:?} {s}: {off} {left}");
                 let bound = plant.remainder(Outside { radius: size(s), left: -s.re }).unwrap();
                 assert_eq!(bound.power, -3);

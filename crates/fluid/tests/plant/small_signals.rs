@@ -139,7 +139,7 @@ fn losses_that_take_effect_by_degrees_have_the_response_of_the_linearised_plant(
     let short = |flows: f64| Class { base_rtt: 0.1, ..of(flows) };
     for classes in [vec![(60.0, of(60.0))], vec![(40.0, of(40.0)), (20.0, short(20.0))]] {
         let rest = both(&classes, Signal::Drop).link.at_backlog(150.0).unwrap();
-        let half = (law.signal_delay(rest.windows[0]) - 1.0) * rest.rtts[0];
+        let half = law.signal_span(rest.windows[0]) / 2.0 * rest.rtts[0];
         for steps in [160, 100] {
             let angle = TAU / (f64::from(steps) * HELD.seconds()) * half;
             let spread = sojourn_units::math::sin_cos(angle).0 / angle;

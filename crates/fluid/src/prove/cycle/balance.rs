@@ -1,8 +1,8 @@
 //! Harmonic balance: a periodic solution of the fluid's own equations under the law's transfer function.
 //!
 //! Windows and backlog are trigonometric polynomials of degree K in theta = omega t. Equations (2) to (4) of
-//! [`crate::plant`] hold at 2 K + 1 angles, with the delay that the backlog makes and the mean of signals over their span, and 0 <= q with q' >= net arrivals in
-//! complement. The first harmonic of the backlog is `amplitude` cos theta. With K = 1 this is the describing function of
+//! [`crate::plant`] hold at 2 K + 1 angles, with the delay that the backlog makes and the mean of signals over their span,
+//! and 0 <= q with q' >= net arrivals in complement. The first harmonic of the backlog is `amplitude` cos theta. With K = 1 this is the describing function of
 //! the fluid, higher K are harmonic balance (A. I. Mees, "Describing functions: ten years on", IMA J. of Applied
 //! Mathematics 32, 1984).
 //!
@@ -104,11 +104,11 @@ impl Balance<'_> {
         let w = window.at(theta).max(LEAST);
         let then = before(1.0);
         let acks = window.at(then).max(LEAST) / self.rtt(class, orbit.queue.at(then));
-        let spread = 2.0 * (class.law.signal_delay(w) - 1.0);
-        let p = if spread > 0.0 {
+        let span = class.law.signal_span(w);
+        let p = if span > 0.0 {
             let a_round_trip_before =
                 |theta: f64| theta - orbit.frequency * self.rtt(class, orbit.queue.at(theta));
-            let at = |part: f64| orbit.p.at(a_round_trip_before(before(spread * part)));
+            let at = |part: f64| orbit.p.at(a_round_trip_before(before(span * part)));
             GAUSS.iter().map(|[part, weight]| weight * at(*part)).sum()
         } else {
             orbit.p.at(then)
