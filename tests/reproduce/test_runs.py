@@ -83,6 +83,8 @@ def test_a_setting_may_change_the_scenario(tmp_path):
     assert marks[0] > 0
     assert marks[1] == 0
     assert drops[1] > 0
+    control = PAPER.laws["own"][1].instead("tail_drop").key
+    assert samples.of(Name("e", "mark_ratio", "own"), control) == 0
     assert {one.name for one in tmp_path.iterdir()} == {"made_up.e.sweep", "made_up.e.drops.sweep"}
 
 
