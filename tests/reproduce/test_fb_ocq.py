@@ -1,6 +1,7 @@
 """The FB-OCQ paper: its file, and grades that few runs decide."""
 
 import pytest
+from permuting import surviving
 
 from sojourn.reproduce.calculations.fb_ocq import CALCULATIONS
 from sojourn.reproduce.grades import Grade, grade
@@ -38,7 +39,15 @@ def test_the_table_has_the_certified_optimum():
     assert found["optimum"] < found["direct"] < found["fb_ocq"] < found["genetic"] < 7.067
 
 
-def test_grades_of_runs(tmp_path):
-    samples = carry_out(PAPER, tmp_path, 1, quick=True)
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    return carry_out(PAPER, tmp_path_factory.mktemp("fb_ocq"), 1, quick=True)
+
+
+def test_a_claim_that_survives_each_permutation_of_the_laws_is_uninformative(samples):
+    assert list(surviving(PAPER, samples)) == []
+
+
+def test_grades_of_runs(samples):
     found = {number: grade(PAPER, CLAIMS[f"fb_ocq.{number}"], samples).grade for number in ("11", "12")}
-    assert found == {"11": Grade.REPRODUCED, "12": Grade.NOT}
+    assert found == {"11": Grade.UNINFORMATIVE, "12": Grade.NOT}

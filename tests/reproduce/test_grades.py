@@ -15,12 +15,24 @@ LAWS = {
     },
     "other": {"only": {"qdisc": "other", "origin": "printed"}},
     "pi": {"rule": {"qdisc": "pi", "origin": "its rule"}},
+    "uneven": {
+        "good": {"qdisc": "own_small", "origin": "printed"},
+        "bad": {"qdisc": "huge", "origin": "printed"},
+    },
+    "rival": {
+        "near": {"qdisc": "other", "origin": "printed"},
+        "far": {"qdisc": "tail_drop", "origin": "printed"},
+    },
+    "drops": {
+        "only": {"qdisc": "own_small", "set": {"flows[0].ecn": False}, "origin": "without ECN"},
+    },
 }
+WITHOUT_ECN = "with flows[0].ecn=false"
 #: Windows of the file; the queue in each of a second is the time of its start.
 WINDOWS = {"early": "0 s..10 s", "late": "10 s..20 s", "seconds": "every 1000 ms in 18 s..20 s"}
 EXPERIMENT = {
     "scenario": "dumbbell",
-    "laws": ["own", "other", "pi"],
+    "laws": list(LAWS),
     "controls": {"tail_drop": "tail_drop", "pi_rule": "pi"},
 }
 #: Mean queue and utilisation of each qdisc.
@@ -30,10 +42,17 @@ VALUES = {
     "other": (80.0, 0.99),
     "tail_drop": (200.0, 0.95),
     "pi": (90.0, 0.90),
+    "huge": (300.0, 0.90),
+    f"own_small {WITHOUT_ECN}": (15.0, 0.90),
+    f"tail_drop {WITHOUT_ECN}": (35.0, 0.90),
+    f"pi {WITHOUT_ECN}": (120.0, 0.90),
 }
 
 
-def graded(test, **keys):
+SMALL = {"settings": {"own": ["small"]}}
+
+
+def graded(test, *, quick=False, **keys):
     claim = {"id": "one", "item": "Fig. 1", "claim": "C.", "says": "?", "about": "own", **keys}
     if test is not None:
         claim["test"] = test
@@ -62,9 +81,9 @@ def graded(test, **keys):
             "utilization": utilization,
         }
         for qdisc, (queue, utilization) in VALUES.items()
-        for seed in range(1, 11)
+        for seed in range(1, 3 if quick else 11)
     ]
-    samples = Samples()
+    samples = Samples(quick=quick)
     times = [("0 s..10 s", 0, 10, 50.0), ("10 s..20 s", 10, 20, 15.0)]
     times += [("every 1 s", start, start + 1, float(start)) for start in range(20)]
     place = {"qdisc": "own_small", "link": "bottleneck", "class": None, "queue": None}
@@ -72,7 +91,7 @@ def graded(test, **keys):
         place
         | {"seed": seed, "name": "queue_mean_packets", "window": window, "value": value}
         | {"from_s": float(start), "until_s": float(end)}
-        for seed in range(1, 11)
+        for seed in range(1, 3 if quick else 11)
         for window, start, end, value in times
     ]
     samples.add(paper.experiments["e"], pl.DataFrame(rows), pl.DataFrame(windows))
@@ -111,6 +130,52 @@ def test_a_claim_that_survives_an_exchange_of_its_laws_is_uninformative():
     assert found.evidence == "as true with tail drop, other in its place"
 
 
+def test_a_stand_in_counts_where_it_is_true_in_each_case_in_which_the_law_is():
+    # The good setting is below both rivals; PI, below the far one alone, is true in as many cases.
+    found = graded("e.uneven.queue_mean_packets < e.rival.queue_mean_packets", about="uneven")
+    assert found.grade is Grade.DEPENDS
+    far = graded(
+        "e.uneven.queue_mean_packets < e.rival.queue_mean_packets",
+        about="uneven",
+        settings={"rival": ["far"]},
+    )
+    assert far.grade is Grade.UNINFORMATIVE
+    assert list(far.stand_ins) == ["PI by its rule"]
+
+
+def test_a_control_has_the_changes_of_the_setting_in_whose_place_it_is():
+    # Tail drop has 200 packets, and 35 without ECN; PI by its rule 90 and 120.
+    assert list(graded("e.drops.queue_mean_packets < 50", about="drops").stand_ins) == ["tail drop"]
+    assert graded("e.drops.queue_mean_packets < 30", about="drops").grade is Grade.REPRODUCED
+    assert graded("e.drops.queue_mean_packets < 100", about="drops").stand_ins == ["tail drop"]
+
+
+def test_a_control_is_skipped_where_it_is_a_setting_that_the_claim_has():
+    test = "e.rival.queue_mean_packets < 250"
+    assert list(graded(test, about="rival").stand_ins) == ["PI by its rule"]
+    near = graded(test, about="rival", settings={"rival": ["near"]})
+    assert list(near.stand_ins) == ["tail drop", "PI by its rule"]
+
+
+@pytest.mark.parametrize(
+    ("test", "keys", "expected"),
+    [
+        # Of two seeds the interval is from 19.5 to 20.8.
+        ("e.own.queue_mean_packets > 20.2", {}, Grade.UNDECIDED),
+        ("e.own.queue_mean_packets > 50", {}, Grade.NOT),
+        ("e.own.queue_mean_packets < 100", {"about": []}, Grade.REPRODUCED),
+        ("e.own.queue_mean_packets > 20.2", {"partly": "e.own.queue_mean_packets > 5"}, Grade.UNDECIDED),
+        ("e.own.queue_mean_packets > 50", {"partly": "e.own.queue_mean_packets > 20.2"}, Grade.UNDECIDED),
+        ("e.own.queue_mean_packets > 50", {"partly": "e.own.queue_mean_packets > 5"}, Grade.PARTLY),
+        # Two seeds have no quantile.
+        ("quantile(e.own.queue_mean_packets, 1) > 50", {}, Grade.UNDECIDED),
+    ],
+)
+def test_few_seeds_leave_a_claim_undecided_and_not_false(test, keys, expected):
+    assert graded(test, quick=True, **keys, **SMALL).grade is expected
+    assert graded(test, **keys, **SMALL).grade is not Grade.UNDECIDED
+
+
 def test_variants_are_cases_for_names_without_one():
     found = graded("v.own.queue_mean_packets < 30", variants=["near", "far"], settings={"own": ["small"]})
     assert found.grade is Grade.DEPENDS
@@ -133,6 +198,15 @@ def test_what_decides_is_named():
         ("e.nobody.utilization > 0", '"e.nobody.utilization" is no sample'),
         ("f.own.utilization > 0", "is no sample"),
         ("e.own.nothing > 0", '"nothing" is no metric'),
+        (
+            "e.own.queue_p75_packets > 0",
+            '^one: "queue_p75_packets" is of windows alone here; expected one of early, late, seconds before',
+        ),
+        ("v.near.own.queue_p75_packets > 0", "expected an experiment with windows$"),
+        (
+            "e.own.late.settling_s > 0",
+            '^one: "settling_s" has several values a run; expected a metric of one$',
+        ),
     ],
 )
 def test_an_unknown_name_is_an_error_of_the_file(test, part):
@@ -182,9 +256,6 @@ def test_a_name_may_have_a_link():
     samples = Samples()
     samples.add(paper.experiments["e"], pl.DataFrame(rows), windows.with_columns(window=None, value=None))
     assert grade(paper, paper.claims[0], samples).grade is Grade.REPRODUCED
-
-
-SMALL = {"settings": {"own": ["small"]}}
 
 
 def test_a_window_that_is_open_is_a_case():

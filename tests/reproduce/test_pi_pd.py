@@ -11,8 +11,8 @@ from sojourn.reproduce import Grade, graded
 from sojourn.reproduce.calculations import pi_pd
 from sojourn.reproduce.paper import parse, read
 
-#: 31 claims of the paper's tables and figures, and five more of its text.
-IDS = {f"pi_pd.{number:02}" for number in range(1, 37)}
+#: 31 claims of the paper's tables and figures, and six more of its text.
+IDS = {f"pi_pd.{number:02}" for number in range(1, 38)}
 REFERENCES = json.loads((Path(__file__).parents[1] / "reference/maths.json").read_text(encoding="utf-8"))
 
 

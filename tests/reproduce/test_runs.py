@@ -1,7 +1,15 @@
 """Runs of a made-up paper: sweeps by the changes that settings bring, and the commands that repeat them."""
 
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from sojourn.reproduce import graded
 from sojourn.reproduce.paper import Name, parse
 from sojourn.reproduce.runs import carry_out, command
+from sojourn.sweep.store import opened
 
 PAPER = parse(
     "made_up",
@@ -83,6 +91,8 @@ def test_a_setting_may_change_the_scenario(tmp_path):
     assert marks[0] > 0
     assert marks[1] == 0
     assert drops[1] > 0
+    control = PAPER.laws["own"][1].instead("tail_drop").key
+    assert samples.of(Name("e", "mark_ratio", "own"), control) == 0
     assert {one.name for one in tmp_path.iterdir()} == {"made_up.e.sweep", "made_up.e.drops.sweep"}
 
 
@@ -91,3 +101,54 @@ def test_the_commands_have_the_changes():
     assert "ecn" not in first
     assert second.endswith("--window '3 s..4 s'")
     assert "--set 'flows[0].ecn=false'" in second
+
+
+def files(folder):
+    """Bytes of all files by their paths."""
+    return {of.relative_to(folder): of.read_bytes() for of in sorted(folder.rglob("*")) if of.is_file()}
+
+
+def in_full(folder, jobs, watch=None):
+    """Carry out both papers, and write their grades and pages."""
+    for name, paper in (("one", PAPER), ("two", TWO)):
+        found = graded(paper, folder / name, jobs=jobs, quick=True, watch=watch)
+        (folder / f"{name}.json").write_text(found.to_json())
+        found.report(folder / f"{name}.html")
+
+
+def test_the_files_do_not_depend_on_the_number_of_workers(tmp_path):
+    for jobs in (1, 2):
+        in_full(tmp_path / str(jobs), jobs)
+    assert len(files(tmp_path / "1")) > 10
+    assert files(tmp_path / "1") == files(tmp_path / "2")
+
+
+def test_a_run_that_was_killed_repeats_only_the_rest(tmp_path):
+    """Killed (SIGKILL) as the fifth cell of six finishes; the files are those of a run in one go."""
+    here = str(Path(__file__).parent)
+    lines = f"import sys; sys.path.insert(0, {here!r}); import test_runs; test_runs.until_killed()"
+    done = subprocess.run([sys.executable, "-c", lines, str(tmp_path / "killed")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    kept = 0
+    for store in (tmp_path / "killed").rglob("*.sweep"):
+        with opened(store) as left:
+            kept += len(left.finished())
+    repeated, whole = [], []
+    in_full(tmp_path / "killed", 1, lambda *of: repeated.append(of))
+    in_full(tmp_path / "whole", 1, lambda *of: whole.append(of))
+    assert len(whole) == 6
+    assert kept >= 4
+    assert len(repeated) == len(whole) - kept > 0
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+
+
+def until_killed():
+    """Carry out the papers, and be killed as the fifth cell has finished: the first paper's are kept."""
+    finished = []
+
+    def watch(*of):
+        finished.append(of)
+        if len(finished) == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    in_full(Path(sys.argv[1]), 1, watch)

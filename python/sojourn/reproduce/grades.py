@@ -2,9 +2,10 @@
 
 A claim is judged under each combination of the settings of its laws, of its variants and of its windows.
 *Reproduced*: true under all of them. *Depends*: under some. *Partly*: under none, but what remains of it
-where the number is not met is true. *Not*: else. *Uninformative*: as true with tail drop, with PI by its
-rule or with another law of the experiment in the place of the law that it is about. *Contradicts itself*:
-the paper's own statements cannot all hold. *Not run*.
+where the number is not met is true. *Not*: else. *Undecided*: the intervals of few seeds leave it open.
+*Uninformative*: true with tail drop, with PI by its rule or with another law of the experiment in the place
+of the law that it is about, in each case in which it is true of that law. *Contradicts itself*: the paper's
+own statements cannot all hold. *Not run*.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sojourn.reproduce.runs import Sample, Samples
 
 __all__ = ["Grade", "Graded", "grade"]
 
-#: Qdiscs in the place of a law, by the experiment.
+#: Keys of samples in the place of a law, by the experiment.
 StandIns = Mapping[str, Mapping[str, str]]
 
 
@@ -36,6 +37,7 @@ class Grade(Enum):
     DEPENDS = "depends"
     UNINFORMATIVE = "uninformative"
     NOT = "not"
+    UNDECIDED = "undecided"
     CONTRADICTS_ITSELF = "contradicts itself"
     NOT_RUN = "not run"
 
@@ -106,22 +108,37 @@ class _Judge:
             return Grade.UNINFORMATIVE, stand_ins, f"as true with {', '.join(stand_ins)} in its place"
         if true:
             return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), _deciding(cases)
-        rest = self.claim.partly
-        if rest is not None and all(case.truth is Truth.TRUE for case in self.cases(rest)):
-            return Grade.PARTLY, (), f"{rest.text} holds"
-        return Grade.NOT, (), _counted(cases)
+        found, evidence = self._untrue(cases)
+        return found, (), evidence
+
+    def _untrue(self, cases: Sequence[Case]) -> tuple[Grade, str]:
+        """Grade and evidence of a claim that is true under none of its cases."""
+        if self._is_open(cases):
+            return Grade.UNDECIDED, f"{_counted(cases)}, with few seeds"
+        if self.claim.partly is not None:
+            rest = self.cases(self.claim.partly)
+            if _true(rest) == len(rest):
+                return Grade.PARTLY, f"{self.claim.partly.text} holds"
+            if self._is_open(rest):
+                return Grade.UNDECIDED, f"{self.claim.partly.text} is {_counted(rest)}, with few seeds"
+        return Grade.NOT, _counted(cases)
+
+    def _is_open(self, cases: Sequence[Case]) -> bool:
+        """True if more seeds may decide a case."""
+        return self.samples.quick and any(case.truth is Truth.UNDECIDED for case in cases)
 
     def cases(self, test: Predicate) -> list[Case]:
         """A predicate under each combination of the settings of its laws."""
         laws = self._laws(test)
-        offered = [
-            [one for one in self.paper.laws[law] if one.name in self.claim.settings.get(law, (one.name,))]
-            for law in laws
-        ]
+        offered = [self._offered(law) for law in laws]
         combinations = [dict(zip(laws, chosen, strict=True)) for chosen in itertools.product(*offered)]
         variants, windows = self.claim.variants or (None,), self.claim.windows or (None,)
         open_ones = [Open(*one) for one in itertools.product(variants, windows)]
         return [self._case(test, chosen, one) for chosen in combinations for one in open_ones]
+
+    def _offered(self, law: str) -> list[Setting]:
+        """Settings of a law that the claim has."""
+        return [one for one in self.paper.laws[law] if one.name in self.claim.settings.get(law, (one.name,))]
 
     def absent(self, test: Predicate) -> list[str]:
         """Experiments that a predicate names and that did not run."""
@@ -169,37 +186,43 @@ class _Judge:
         return Case(chosen, of, test.holds(lookup), found)
 
     def _stand_ins(self, test: Predicate, cases: Sequence[Case]) -> Iterator[str]:
-        """What makes the claim as often true in the place of its law: a control, or another of its laws."""
+        """What makes the claim true in the place of its law, in each case in which it is true of that law."""
         laws = self._laws(test)
         about = [law for law in laws if law in self.claim.about]
         if not about:
             return
-        experiments = self.paper.experiments
-        own = {one.key for law in about for one in self.paper.laws[law]}
+        true = [case for case in cases if case.truth is Truth.TRUE]
+        own = {one.qdisc for law in about for one in self._offered(law)}
         for control in CONTROLS:
-            qdiscs = {name: of.controls[control] for name, of in experiments.items()}
-            if not own.isdisjoint(qdiscs.values()):
+            if not own.isdisjoint(of.controls[control] for of in self.paper.experiments.values()):
                 # PI by its rule is no control of a claim about PI.
                 continue
-            controlled = [
-                self._case(test, case.settings, case.open, dict.fromkeys(about, qdiscs)) for case in cases
-            ]
-            if _true(controlled) >= _true(cases):
+            if all(self._controlled(test, case, about, control) is Truth.TRUE for case in true):
                 yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control]
         for other in laws:
             if other not in about and any(
-                _true([self._exchanged(test, case, law, other) for case in cases]) >= _true(cases)
-                for law in about
+                all(self._exchanged(test, case, law, other) is Truth.TRUE for case in true) for law in about
             ):
                 yield other
 
-    def _exchanged(self, test: Predicate, case: Case, law: str, other: str) -> Case:
-        """A case with two of its laws exchanged."""
+    def _controlled(self, test: Predicate, case: Case, about: Sequence[str], control: str) -> Truth:
+        """Truth of a case with a control in the place of laws, under the changes of the settings there."""
+        stand_ins = {
+            law: {
+                name: case.settings[law].instead(of.controls[control]).key
+                for name, of in self.paper.experiments.items()
+            }
+            for law in about
+        }
+        return self._case(test, case.settings, case.open, stand_ins).truth
+
+    def _exchanged(self, test: Predicate, case: Case, law: str, other: str) -> Truth:
+        """Truth of a case with two of its laws exchanged."""
         stand_ins = {
             one: dict.fromkeys(self.paper.experiments, case.settings[by].key)
             for one, by in ((law, other), (other, law))
         }
-        return self._case(test, case.settings, case.open, stand_ins)
+        return self._case(test, case.settings, case.open, stand_ins).truth
 
 
 def _true(cases: Sequence[Case]) -> int:

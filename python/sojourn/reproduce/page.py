@@ -42,6 +42,7 @@ MEANINGS = {
     Grade.DEPENDS: "true under some of the settings that the paper leaves open",
     Grade.UNINFORMATIVE: "as true with another law in the place of the one that it is about",
     Grade.NOT: "not true, or not shown, under any setting",
+    Grade.UNDECIDED: "left open by the intervals of few seeds",
     Grade.CONTRADICTS_ITSELF: "the paper's own statements cannot all hold",
     Grade.NOT_RUN: "for the reason given",
 }

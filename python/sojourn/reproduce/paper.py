@@ -6,8 +6,8 @@ import functools
 import itertools
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Any
 
@@ -44,6 +44,10 @@ class Setting:
     origin: str
     #: Keys of the scenario that go with it, such as flows without ECN for a law that drops.
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def instead(self, qdisc: str) -> Setting:
+        """Another qdisc under the same changes of the scenario."""
+        return replace(self, qdisc=qdisc)
 
     @functools.cached_property
     def key(self) -> str:
@@ -200,8 +204,7 @@ def _claim(
         variants = given.get("variants") or (None,)
         for name, variant in itertools.product(sorted(test.names), variants):
             own = in_variant(name, variant, experiments)
-            _check_name(own, place, paper, experiments)
-            _check_windows(split(own, paper, experiments), place, given.get("windows", ()), experiments)
+            _check_name(own, place, paper, experiments, windows=given.get("windows", ()))
     settings = {law: tuple(of) for law, of in given.get("settings", {}).items()}
     for law, of in settings.items():
         known = [one.name for one in laws.get(law, ())]
@@ -278,25 +281,32 @@ def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
     )
 
 
-def _check_name(name: str, place: str, paper: str, experiments: Mapping[str, Experiment]) -> None:
-    from sojourn.result import metrics
-
+def _check_name(
+    name: str, place: str, paper: str, experiments: Mapping[str, Experiment], *, windows: Sequence[str]
+) -> None:
     try:
         found = split(name, paper, experiments)
     except InputError as error:
         raise InputError(f"{place}: {error.lines[0]}") from None
-    if found.law is not None and found.metric not in metrics.UNITS:
-        raise InputError(f'{place}: "{found.metric}" is no metric')
-
-
-def _check_windows(
-    name: Name, place: str, windows: Sequence[str], experiments: Mapping[str, Experiment]
-) -> None:
-    """That the experiment of a name without a window has all of these."""
-    if name.law is None or name.window is not None:
+    if found.law is None:
         return
-    known = experiments[name.of].windows
-    for window in windows:
+    known = experiments[found.of].windows
+    _check_metric(found, place, windows or ([] if found.window is None else [found.window]), known)
+    for window in () if found.window is not None else windows:
         if window not in known:
             expected = ", ".join(known)
-            raise InputError(f'{place}.windows: "{window}" is no window of {name.of}; expected {expected}')
+            raise InputError(f'{place}.windows: "{window}" is no window of {found.of}; expected {expected}')
+
+
+def _check_metric(name: Name, place: str, windows: Sequence[str], known: Iterable[str]) -> None:
+    """That a sample has this metric: all of windows, those of a run without."""
+    from sojourn.result import metrics
+    from sojourn.sweep.store import columns
+
+    if name.metric not in metrics.UNITS:
+        raise InputError(f'{place}: "{name.metric}" is no metric')
+    if name.metric in metrics.LISTS:
+        raise InputError(f'{place}: "{name.metric}" has several values a run; expected a metric of one')
+    if not windows and (name.metric not in columns() or isinstance(name.traffic_class, tuple)):
+        expected = f"one of {', '.join(known)} before it" if known else "an experiment with windows"
+        raise InputError(f'{place}: "{name.metric}" is of windows alone here; expected {expected}')

@@ -70,15 +70,29 @@ def _anova_f_each(runs: Sample, *groups: Sample) -> Sample:
     return np.asarray([f_oneway(*levels).statistic for levels in zip(*turned, strict=True)])
 
 
+def _over_last(statistic: Callable[..., Any]) -> Callable[..., Any]:
+    """A statistic over windows, or over seeds: of fewer than three of these there is none."""
+
+    def found(of: Sample, *rest: Sample) -> Any:
+        if of.ndim == 1 and of.size < 3:
+            raise LookupError("too few runs")
+        return statistic(of, *rest)
+
+    return found
+
+
 _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "abs": (range(1, 2), np.abs),
     "max": (range(2, 99), lambda *parts: np.maximum.reduce(np.broadcast_arrays(*parts))),
     "hypot": (range(2, 3), np.hypot),
     "anova_f": (range(2, 99), lambda *groups: f_oneway(*groups).statistic),
     "anova_f_each": (range(3, 99), _anova_f_each),
-    "quantile": (range(2, 3), lambda of, share: np.nanquantile(of, float(share), axis=-1)),
-    "quartiles": (range(1, 2), lambda of: np.subtract(*np.nanquantile(of, (0.75, 0.25), axis=-1))),
-    "std": (range(1, 2), lambda of: np.nanstd(of, axis=-1)),
+    "quantile": (range(2, 3), _over_last(lambda of, share: np.nanquantile(of, float(share), axis=-1))),
+    "quartiles": (
+        range(1, 2),
+        _over_last(lambda of: np.subtract(*np.nanquantile(of, (0.75, 0.25), axis=-1))),
+    ),
+    "std": (range(1, 2), _over_last(lambda of: np.nanstd(of, axis=-1))),
     "min": (range(2, 99), lambda *parts: np.minimum.reduce(np.broadcast_arrays(*parts))),
 }
 _EXPECTED = 'expected comparisons of samples such as "exp1.pi.utilization > exp1.red.utilization"'
@@ -253,10 +267,15 @@ def _within(difference: Sample, by: float) -> Truth:
 
 
 def _interval(values: Sample) -> tuple[float, float]:
-    """Interval of the mean: of one number the number itself, of several windows that of their mean."""
+    """Interval of the mean: of a number the number itself, of several windows that of their mean.
+
+    A single seed has none: it decides nothing.
+    """
     if values.ndim > 1:
         values = np.nanmean(values, axis=-1)
-    if values.ndim == 0 or values.size == 1 or np.ptp(values) == 0:
+    if values.ndim == 1 and values.size == 1:
+        return -np.inf, np.inf
+    if values.ndim == 0 or np.ptp(values) == 0:
         value = float(values.flat[0])
         return value, value
     if not np.isfinite(values).all():

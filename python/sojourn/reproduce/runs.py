@@ -33,7 +33,9 @@ Classes = str | tuple[str, ...] | None
 class Samples:
     """Values by seed of each experiment, qdisc, window and metric."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quick: bool = False) -> None:
+        #: True if fewer seeds ran than the paper's file has.
+        self.quick = quick
         self._found: dict[tuple[str, str, str | None, str | None, Classes, str], Sample] = {}
         #: Experiments that ran.
         self.experiments: set[str] = set()
@@ -76,7 +78,7 @@ def carry_out(
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
 
-    samples = Samples()
+    samples = Samples(quick=quick)
     chosen = [one for one in paper.experiments.values() if one.quick_seeds or not quick]
     parts = [(one, part) for one in chosen for part in _parts(paper, one)]
     grids = [read(_grid(one, part, quick=quick)) for one, part in parts]
@@ -196,9 +198,11 @@ class _Part:
 
 
 def _parts(paper: Paper, experiment: Experiment) -> list[_Part]:
-    """The sweeps of an experiment, those of its controls in the first."""
+    """The sweeps of an experiment, each with its controls: they stand in the place of its settings."""
     controls = [Setting(name, experiment.controls[name], "") for name in CONTROLS]
-    return _by_changes([*controls, *(one for law in experiment.laws for one in paper.laws[law])])
+    settings = [one for law in experiment.laws for one in paper.laws[law]]
+    further = [one.instead(of.qdisc) for one in settings if one.changes for of in controls]
+    return _by_changes([*controls, *settings, *further])
 
 
 def _by_changes(settings: Iterable[Setting]) -> list[_Part]:

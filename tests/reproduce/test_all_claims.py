@@ -1,0 +1,71 @@
+"""All claims of all papers: grade, command, reason, and evidence on the page, whatever was measured."""
+
+import html
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+from sojourn.reproduce import Reproduction, grades
+from sojourn.reproduce.grades import Grade, grade
+from sojourn.reproduce.page import page
+from sojourn.reproduce.paper import names, read
+from sojourn.reproduce.predicate import Predicate, Truth
+from sojourn.reproduce.runs import Samples, command
+
+
+class MadeUp(Samples):
+    """Three runs of everything."""
+
+    def __init__(self, paper):
+        super().__init__()
+        self.experiments = set(paper.experiments)
+
+    def of(self, name, qdisc):
+        return np.random.default_rng(zlib.crc32(f"{name} {qdisc}".encode())).uniform(1, 2, 3)
+
+
+@pytest.mark.parametrize("truth", Truth)
+@pytest.mark.parametrize("name", names())
+def test_each_claim_has_grade_command_and_reason_and_shows_its_evidence(name, truth, monkeypatch):
+    def holds(self, lookup):
+        for one in self.names:
+            lookup(one)
+        return truth
+
+    monkeypatch.setattr(Predicate, "holds", holds)
+    monkeypatch.setattr(grades, "value", lambda *_: 1.5)
+    paper = read(name)
+    samples = MadeUp(paper)
+    # A few cases of each are enough.
+    monkeypatch.setattr(grades._Judge, "cases", few(grades._Judge.cases))
+    found = Reproduction(paper, [grade(paper, claim, samples) for claim in paper.claims], samples, False)
+    rows = dict(re.findall(r'<tr><th scope="row" id="([\w.]+)">(.*?)</tr>', page(found), re.DOTALL))
+    assert list(rows) == [claim.id for claim in paper.claims]
+    for one in found.claims:
+        claim, text = one.claim, words(rows[one.claim.id])
+        assert isinstance(one.grade, Grade), claim.id
+        assert all((claim.claim, claim.item, claim.says, one.evidence)), claim.id
+        assert words(one.evidence.removesuffix(".")) in text, claim.id
+        assert f"<td>{one.grade.value}</td>" in rows[claim.id], claim.id
+        if one.grade is Grade.NOT_RUN:
+            assert claim.not_run, claim.id
+            continue
+        assert words(command(paper, claim, quick=False)) in text, claim.id
+        if one.grade in (Grade.NOT, Grade.CONTRADICTS_ITSELF):
+            assert all(f"<code>{html.escape(of)}</code> " in rows[claim.id] for of in claim.test.names), (
+                claim.id
+            )
+    contradictions = {one.claim.id for one in found.claims if one.grade is Grade.CONTRADICTS_ITSELF}
+    expected = {claim.id for claim in paper.claims if claim.contradiction} if truth is Truth.TRUE else set()
+    assert contradictions == expected
+
+
+def few(cases):
+    return lambda self, test: cases(self, test)[:3]
+
+
+def words(text):
+    """Small letters without tags and marks of code."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).replace("`", "").lower().split())
