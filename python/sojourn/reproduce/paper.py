@@ -23,6 +23,7 @@ __all__ = [
     "Paper",
     "Setting",
     "in_variant",
+    "labelled",
     "names",
     "parse",
     "read",
@@ -31,6 +32,10 @@ __all__ = [
 
 #: What stands in the place of a law to see whether a claim is about that law.
 CONTROLS = ("tail_drop", "pi_rule")
+#: Labels of the controls.
+_CONTROLS_NAMED = {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}
+#: Today's laws with their defaults, which the papers did not have.
+TODAY = ("pie", "codel", "fq_codel", "dual", "cake")
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,9 @@ class Experiment:
     seeds: int
     #: With `quick`; 0: it does not run then.
     quick_seeds: int
+    #: True if today's laws run there, and with `quick`.
+    today: bool = False
+    today_quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,7 +143,8 @@ def read(name: str) -> Paper:
 def parse(name: str, given: Mapping[str, Any]) -> Paper:
     """A paper by the keys of its file. Raises `InputError`."""
     laws = {law: tuple(_settings(law, of)) for law, of in given["laws"].items()}
-    experiments = {one.name: one for one in _experiments(given["experiments"], laws)}
+    today = _today(given.get("today", {}), given["experiments"])
+    experiments = {one.name: one for one in _experiments(given["experiments"], laws, today)}
     measures = given.get("measures", {})
     claims = tuple(_claim(name, one, laws, experiments, measures=measures) for one in given["claims"])
     assumed = tuple(given.get("assumed", ()))
@@ -149,8 +158,28 @@ def _settings(law: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[Sett
         yield Setting(name, of["qdisc"], of["origin"], of.get("set", {}))
 
 
+def _today(
+    given: Mapping[str, Sequence[str]], experiments: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Sequence[str]]:
+    """Experiments, or variants of them, that today's laws run in, and those with `quick`."""
+    known = [
+        f"{name}.{variant}" if variant else name
+        for name, of in experiments.items()
+        for variant in of.get("variants", {"": {}})
+    ]
+    for key, named in given.items():
+        if key not in ("experiments", "quick"):
+            raise InputError(f"today: {shown(key)} is no key; expected experiments or quick")
+        for name in named:
+            if not any(name in (one, one.partition(".")[0]) for one in known):
+                raise InputError(f'today.{key}: "{name}" is no experiment; expected {", ".join(known)}')
+    return given
+
+
 def _experiments(
-    given: Mapping[str, Mapping[str, Any]], laws: Mapping[str, Sequence[Setting]]
+    given: Mapping[str, Mapping[str, Any]],
+    laws: Mapping[str, Sequence[Setting]],
+    today: Mapping[str, Sequence[str]],
 ) -> Iterator[Experiment]:
     """Each experiment, or each of its variants: ``exp3.n50``."""
     for name, of in given.items():
@@ -158,8 +187,9 @@ def _experiments(
             if law not in laws:
                 raise InputError(f'experiments.{name}: "{law}" is no law; expected {", ".join(laws)}')
         for variant, changes in of.get("variants", {"": {}}).items():
+            own = f"{name}.{variant}" if variant else name
             yield Experiment(
-                name=f"{name}.{variant}" if variant else name,
+                name=own,
                 scenario=of["scenario"],
                 changes={**of.get("set", {}), **changes},
                 windows=of.get("windows", {}),
@@ -173,6 +203,8 @@ def _experiments(
                 controls=of["controls"],
                 seeds=of.get("seeds", 10),
                 quick_seeds=of.get("quick_seeds", 2),
+                today=not {name, own}.isdisjoint(today.get("experiments", ())),
+                today_quick=not {name, own}.isdisjoint(today.get("quick", ())),
             )
 
 
@@ -226,6 +258,17 @@ def _claim(
         contradiction=given.get("contradiction"),
         why=given.get("why", ""),
     )
+
+
+def labelled(paper: Paper, experiment: Experiment) -> Iterator[tuple[str, str]]:
+    """Labels and keys of all laws of an experiment: its own, the controls, and today's."""
+    for law in experiment.laws:
+        for setting in paper.laws[law]:
+            yield f"{law}, {setting.name}", setting.key
+    for control, label in _CONTROLS_NAMED.items():
+        yield label, experiment.controls[control]
+    if experiment.today:
+        yield from ((one, one) for one in TODAY)
 
 
 @dataclass(frozen=True)

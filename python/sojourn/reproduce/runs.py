@@ -15,7 +15,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, Setting, in_variant, split
+from sojourn.reproduce.paper import (
+    CONTROLS,
+    TODAY,
+    Claim,
+    Experiment,
+    Name,
+    Paper,
+    Setting,
+    in_variant,
+    split,
+)
 from sojourn.result.windows import EVERY
 from sojourn.result.words import seconds
 
@@ -37,6 +47,10 @@ class Samples:
         self._found: dict[tuple[str, str, str | None, str | None, Classes, str], Sample] = {}
         #: Experiments that ran.
         self.experiments: set[str] = set()
+        #: Seeds of each experiment and qdisc, in the order of its values.
+        self.seeds: dict[tuple[str, str], list[int]] = {}
+        #: Settling times of each seed, one a stretch between changes, None where it did not settle.
+        self.settling: dict[tuple[str, str], list[list[float | None] | None]] = {}
 
     def add(self, experiment: Experiment, table: pl.DataFrame, windows: pl.DataFrame) -> None:
         """Add the tables of an experiment's sweep."""
@@ -48,6 +62,10 @@ class Samples:
         for link, traffic_class in places:
             whole = _rows(experiment, table, link, traffic_class).sort("seed", maintain_order=True)
             for (qdisc,), rows in whole.group_by("qdisc", maintain_order=True):
+                if link is None and traffic_class is None:
+                    self.seeds[experiment.name, str(qdisc)] = rows["seed"].to_list()
+                    if "settling_s" in rows.columns:
+                        self.settling[experiment.name, str(qdisc)] = rows["settling_s"].to_list()
                 for column in [] if isinstance(traffic_class, tuple) else rows.columns:
                     if rows[column].dtype.is_float():
                         own = (experiment.name, str(qdisc), link, None, traffic_class, column)
@@ -78,7 +96,7 @@ def carry_out(
 
     samples = Samples()
     chosen = [one for one in paper.experiments.values() if one.quick_seeds or not quick]
-    parts = [(one, part) for one in chosen for part in _parts(paper, one)]
+    parts = [(one, part) for one in chosen for part in _parts(paper, one, quick=quick)]
     grids = [read(_grid(one, part, quick=quick)) for one, part in parts]
     total = sum(len(grid.seeds) * len(part.qdiscs) for grid, (_, part) in zip(grids, parts, strict=True))
     metrics = _metrics(paper)
@@ -195,10 +213,14 @@ class _Part:
     qdiscs: Mapping[str, str]
 
 
-def _parts(paper: Paper, experiment: Experiment) -> list[_Part]:
-    """The sweeps of an experiment, those of its controls in the first."""
+def _parts(paper: Paper, experiment: Experiment, *, quick: bool) -> list[_Part]:
+    """The sweeps of an experiment, those of its controls in the first, and that of today's laws last."""
     controls = [Setting(name, experiment.controls[name], "") for name in CONTROLS]
-    return _by_changes([*controls, *(one for law in experiment.laws for one in paper.laws[law])])
+    found = _by_changes([*controls, *(one for law in experiment.laws for one in paper.laws[law])])
+    if experiment.today_quick if quick else experiment.today:
+        ran = {key for part in found for key in part.qdiscs.values()}
+        found.append(_Part(("today",), {}, {one: one for one in TODAY if one not in ran}))
+    return found
 
 
 def _by_changes(settings: Iterable[Setting]) -> list[_Part]:
