@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sojourn.report import put
+from sojourn.report.figures import svg
 from sojourn.report.page import sheet
 from sojourn.report.parts import prose
+from sojourn.reproduce.calculations import value
+from sojourn.reproduce.drawing import draw
+from sojourn.reproduce.figures import Figure, Row, Table
 from sojourn.reproduce.grades import Grade, Graded
 from sojourn.reproduce.league import MEASURES, Measure, Standing, league, share_of_best
 from sojourn.reproduce.league import over_all as overall
-from sojourn.reproduce.paper import Experiment, Name, labelled
-from sojourn.reproduce.runs import command
+from sojourn.reproduce.paper import Experiment, Name, labelled, split
+from sojourn.reproduce.predicate import expression
+from sojourn.reproduce.runs import Sample, command, figure_command
 from sojourn.result import words
 from sojourn.result.column import Column
 from sojourn.result.statistics import estimate
@@ -35,6 +40,10 @@ STYLE = """
 .texts th, .texts td { text-align: left; vertical-align: top; white-space: normal; overflow-wrap: anywhere }
 .texts code, .texts pre { white-space: pre-wrap; font-size: 0.85em }
 .texts .few { width: 8rem }
+figure + figure { margin-top: 36px }
+figure { max-width: 1040px }
+figure > p { margin-bottom: 6px }
+figcaption { color: var(--muted) }
 .league th, .league td { padding-top: 6px; padding-bottom: 6px }
 .league td, .league thead th:not(:first-child) { padding-right: 14px }
 .league td { position: relative }
@@ -76,6 +85,8 @@ def page(of: Reproduction) -> str:
         _claims(of),
         _assumed(of),
         _settings(of),
+        _figures(of),
+        _tables(of),
         _leagues(of),
         *(_experiment(of, one) for one in of.paper.experiments.values()),
         _grades(),
@@ -214,6 +225,103 @@ def _mean(of: Reproduction, one: Experiment, qdisc: str, column: Column) -> str:
 def _grades() -> str:
     rows = "".join(f"<dt>{escape(one.value)}</dt><dd>{prose(text)}</dd>\n" for one, text in MEANINGS.items())
     return f'<section id="grades">\n<h2>Grades</h2>\n<dl>\n{rows}</dl>\n</section>'
+
+
+def _figures(of: Reproduction) -> str:
+    """The figures of the paper, drawn with ours."""
+    drawn = "\n".join(filter(None, (_figure(of, one) for one in of.paper.figures)))
+    return f'<section id="figures">\n<h2>Figures</h2>\n{drawn}\n</section>' if drawn else ""
+
+
+def _figure(of: Reproduction, figure: Figure) -> str:
+    picture = draw(of, figure)
+    if picture is None:
+        why = "left out with few seeds" if of.quick else "nothing was measured"
+        text = prose(f"{figure.title} {why.capitalize()}.")
+        return f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{text}</p></figure>"
+    alt = f"{figure.item}: {figure.title}"
+    how = escape(figure_command(of.paper, figure, quick=of.quick))
+    return (
+        f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{prose(figure.title)}</p>\n"
+        f"{svg(picture, f'figure-{figure.name}', alt)}\n"
+        f"<figcaption><small>{escape(_caption(of, figure))}</small>"
+        f"<details><summary>command</summary><pre>{how}</pre></details></figcaption></figure>"
+    )
+
+
+def _caption(of: Reproduction, figure: Figure) -> str:
+    """Seeds, window, and how to read it."""
+    experiments = [of.paper.experiments[name] for name in figure.at.values()]
+    if figure.kind == "series":
+        parts = [f"Seed 1, means of {figure.every} each"]
+        if any(metric.endswith("queue_mean_packets") for metric in figure.metrics):
+            parts.append("pale: the range of the queue for nine tenths of the time in them")
+    else:
+        counts = {(of.quick and one.quick_seeds) or one.seeds for one in experiments}
+        seeds = " to ".join(str(one) for one in sorted(counts))
+        about = {"boxes": "quartiles, with whiskers to 5 % and 95 %", "cdf": "all windows together"}
+        windows = dict.fromkeys(_window(experiments[0], metric) for metric in figure.metrics)
+        parts = [
+            f"{seeds} seeds",
+            f"window: {'; '.join(windows)}",
+            about.get(figure.kind, "means with 95 % intervals"),
+        ]
+    if figure.level is not None:
+        parts.append(f"dashed: {figure.level:g}")
+    if figure.paper:
+        parts.append("diamonds: the paper's values")
+    return "; ".join(parts) + "."
+
+
+def _window(experiment: Experiment, metric: str) -> str:
+    named = [part for part in metric.split(".") if part in experiment.windows]
+    return experiment.windows[named[0]] if named else "after the warm-up"
+
+
+def _tables(of: Reproduction) -> str:
+    """The tables of the paper, with ours."""
+    parts = []
+    for table in of.paper.tables:
+        rows = "\n".join(
+            f'<tr><th scope="row">{escape(row.of)}</th><td>{escape(row.paper)}</td>'
+            + "".join(f"<td>{escape(cell)}</td>" for cell in _ours(of, table, row))
+            + "</tr>"
+            for row in table.rows
+        )
+        chosen = ", ".join(f"{law}: {setting}" for law, setting in table.settings.items())
+        note = f'<p class="note">Settings: {escape(chosen)}.</p>' if chosen else ""
+        parts.append(
+            f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n"
+            '<div class="scroll"><table class="league"><thead><tr><th></th><th>paper</th><th>ours</th>'
+            f"<th>95 % interval</th><th>n</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{note}"
+        )
+    if not parts:
+        return ""
+    return '<section id="tables">\n<h2>Tables</h2>\n' + "\n".join(parts) + "\n</section>"
+
+
+def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str]:
+    """Mean, interval and number of an expression's values; of a calculation the number alone."""
+    paper = of.paper
+
+    def lookup(name: str) -> Sample:
+        parts = split(name, paper.name, paper.experiments)
+        if parts.law is None:
+            return np.asarray(value(paper.name, parts.of, parts.metric))
+        chosen = table.settings.get(parts.law)
+        of_law = paper.laws[parts.law]
+        setting = next(one for one in of_law if chosen is None or one.name == chosen)
+        return of.samples.of(parts, setting.key)
+
+    try:
+        found = expression(row.ours, table.item, paper.measures).value(lookup)
+    except LookupError:
+        return "left out with few seeds" if of.quick else "-", "-", "-"
+    numbers = [float(one) for one in np.atleast_1d(found)]
+    mean = estimate(numbers)
+    if mean.low is None or mean.high is None:
+        return f"{mean.mean:.4g}", "-", "-"
+    return f"{mean.mean:.4g}", f"{mean.low:.4g} to {mean.high:.4g}", str(mean.n)
 
 
 #: How to read a league table.

@@ -14,7 +14,8 @@ from typing import Any
 from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.reproduce.calculations import calculations
-from sojourn.reproduce.predicate import Predicate, predicate
+from sojourn.reproduce.figures import Figure, Table, figures, tables
+from sojourn.reproduce.predicate import Predicate, expression, predicate
 
 __all__ = [
     "Claim",
@@ -124,6 +125,10 @@ class Paper:
     laws: Mapping[str, tuple[Setting, ...]]
     experiments: Mapping[str, Experiment]
     claims: tuple[Claim, ...]
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    #: Abbreviations in predicates.
+    measures: Mapping[str, str] = field(default_factory=dict)
 
 
 def names() -> list[str]:
@@ -148,7 +153,23 @@ def parse(name: str, given: Mapping[str, Any]) -> Paper:
     measures = given.get("measures", {})
     claims = tuple(_claim(name, one, laws, experiments, measures=measures) for one in given["claims"])
     assumed = tuple(given.get("assumed", ()))
-    return Paper(name, given["title"], given["reference"], assumed, laws, experiments, claims)
+    settings = {law: [one.name for one in of] for law, of in laws.items()}
+    drawn = figures(given.get("figures", ()), settings, list(experiments))
+    for one in drawn:
+        _check_figure(one, name, experiments)
+    found = tables(given.get("tables", ()))
+    for row, item in ((row, table.item) for table in found for row in table.rows):
+        for sample in sorted(expression(row.ours, item, measures).names):
+            _check_name(sample, item, name, experiments)
+    return Paper(
+        name, given["title"], given["reference"], assumed, laws, experiments, claims, drawn, found, measures
+    )
+
+
+def _check_figure(of: Figure, paper: str, experiments: Mapping[str, Experiment]) -> None:
+    """That the experiments run its laws, and have its windows, classes and metrics."""
+    for experiment, (law, _), metric in itertools.product(of.at.values(), of.laws, of.metrics):
+        _check_name(f"{experiment}.{law}.{metric}", of.item, paper, experiments)
 
 
 def _settings(law: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[Setting]:
