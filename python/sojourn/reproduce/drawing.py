@@ -32,6 +32,8 @@ FURTHER = (
     Column("rtt_max_s", "round trip max", "ms", 1000.0),
     Column("qacd_packets", "QACD", "packets"),
 )
+#: Ratio of the largest place to the least above which an axis is logarithmic.
+WIDE = 8
 #: Part of the distance between places that the boxes of all laws take.
 GROUP = 0.72
 
@@ -113,11 +115,23 @@ def _over(of: Reproduction, figure: Figure) -> Picture | None:
             if law in figure.paper and metric == figure.metrics[-1]:
                 _paper(ax, list(places.values()), [scale * one for one in figure.paper[law]], look.colour)
         _finish(ax, metric, figure.x)
-        ticks = list(places.values())
-        ax.set_xticks(ticks, list(figure.at))
-        ax.set_xlim(min(ticks) - 0.05 * (np.ptp(ticks) or 1), max(ticks) + 0.05 * (np.ptp(ticks) or 1))
+        _across(ax, places)
     _level(figure, axes[0])
     return _finished(picture, axes[0]) if drawn else None
+
+
+def _across(ax: Axes, places: Mapping[str, float]) -> None:
+    """Ticks at the places, on a logarithmic axis where they are a wide range of numbers."""
+    ticks = list(places.values())
+    least, most = min(ticks), max(ticks)
+    if least > 0 and most > WIDE * least:
+        ax.set_xscale("log")
+        ax.set_xlim(0.85 * least, most / 0.85)
+    else:
+        space = 0.05 * ((most - least) or 1)
+        ax.set_xlim(least - space, most + space)
+    ax.set_xticks(ticks, list(places))
+    ax.minorticks_off()
 
 
 def _paper(ax: Axes, x: list[float], y: list[float], colour: str) -> None:

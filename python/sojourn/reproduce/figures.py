@@ -24,7 +24,8 @@ KINDS = {
     # Means of short windows over time, of one seed, a row of panels a law.
     "series": ("of", "every"),
 }
-_OF_ALL = ("item", "title", "kind", "laws", "metrics", "paper", "level", "quick")
+_OF_TABLES = {"item", "title", "rows", "settings", "finding"}
+_OF_ALL = ("item", "title", "kind", "laws", "metrics", "paper", "level", "quick", "finding")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Figure:
     every: str
     #: False if its own runs are left out with few seeds.
     quick: bool
+    #: Of future work of the paper that runs here: what was found, in a sentence. None: a figure of the paper.
+    finding: str | None
 
     @property
     def name(self) -> str:
@@ -78,6 +81,8 @@ class Table:
     #: Setting of each law; the first one of a law that has none here.
     settings: Mapping[str, str]
     rows: tuple[Row, ...]
+    #: As that of a figure.
+    finding: str | None
 
 
 def figures(
@@ -124,6 +129,7 @@ def _figure(
         level=given.get("level"),
         every=given.get("every", ""),
         quick=given.get("quick", True),
+        finding=given.get("finding"),
     )
 
 
@@ -141,11 +147,11 @@ def tables(given: Sequence[Mapping[str, Any]]) -> tuple[Table, ...]:
     found = []
     for one in given:
         place = str(one.get("item", "tables"))
-        if not {"item", "title", "rows"} <= one.keys() <= {"item", "title", "rows", "settings"}:
-            raise InputError(f"{place}: expected item, title and rows, and settings or not")
+        if not {"item", "title", "rows"} <= one.keys() <= _OF_TABLES:
+            raise InputError(f"{place}: expected item, title and rows, and settings and finding or not")
         for row in one["rows"]:
             if row.keys() != {"of", "paper", "ours"}:
                 raise InputError(f"{place}.rows: expected of, paper and ours in each")
         rows = tuple(Row(row["of"], str(row["paper"]), row["ours"]) for row in one["rows"])
-        found.append(Table(one["item"], one["title"], one.get("settings", {}), rows))
+        found.append(Table(one["item"], one["title"], one.get("settings", {}), rows, one.get("finding")))
     return tuple(found)

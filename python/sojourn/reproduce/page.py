@@ -87,6 +87,7 @@ def page(of: Reproduction) -> str:
         _settings(of),
         _figures(of),
         _tables(of),
+        _further(of),
         _leagues(of),
         *(_experiment(of, one) for one in of.paper.experiments.values()),
         _grades(),
@@ -229,8 +230,21 @@ def _grades() -> str:
 
 def _figures(of: Reproduction) -> str:
     """The figures of the paper, drawn with ours."""
-    drawn = "\n".join(filter(None, (_figure(of, one) for one in of.paper.figures)))
+    drawn = "\n".join(_figure(of, one) for one in of.paper.figures if one.finding is None)
     return f'<section id="figures">\n<h2>Figures</h2>\n{drawn}\n</section>' if drawn else ""
+
+
+def _further(of: Reproduction) -> str:
+    """The paper's future work: its figures and tables, and what was found."""
+    parts = [_table(of, one) for one in of.paper.tables if one.finding is not None]
+    parts += [_figure(of, one) for one in of.paper.figures if one.finding is not None]
+    if not parts:
+        return ""
+    return '<section id="further">\n<h2>Future work of the paper</h2>\n' + "\n".join(parts) + "\n</section>"
+
+
+def _finding(text: str | None) -> str:
+    return "" if text is None else f'<p class="verdict">{prose(text)}</p>\n'
 
 
 def _figure(of: Reproduction, figure: Figure) -> str:
@@ -238,11 +252,12 @@ def _figure(of: Reproduction, figure: Figure) -> str:
     if picture is None:
         why = "left out with few seeds" if of.quick else "nothing was measured"
         text = prose(f"{figure.title} {why.capitalize()}.")
-        return f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{text}</p></figure>"
+        finding = _finding(figure.finding)
+        return f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{text}</p>{finding}</figure>"
     alt = f"{figure.item}: {figure.title}"
     how = escape(figure_command(of.paper, figure, quick=of.quick))
     return (
-        f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{prose(figure.title)}</p>\n"
+        f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{prose(figure.title)}</p>\n{_finding(figure.finding)}"
         f"{svg(picture, f'figure-{figure.name}', alt)}\n"
         f"<figcaption><small>{escape(_caption(of, figure))}</small>"
         f"<details><summary>command</summary><pre>{how}</pre></details></figcaption></figure>"
@@ -280,24 +295,26 @@ def _window(experiment: Experiment, metric: str) -> str:
 
 def _tables(of: Reproduction) -> str:
     """The tables of the paper, with ours."""
-    parts = []
-    for table in of.paper.tables:
-        rows = "\n".join(
-            f'<tr><th scope="row">{escape(row.of)}</th><td>{escape(row.paper)}</td>'
-            + "".join(f"<td>{escape(cell)}</td>" for cell in _ours(of, table, row))
-            + "</tr>"
-            for row in table.rows
-        )
-        chosen = ", ".join(f"{law}: {setting}" for law, setting in table.settings.items())
-        note = f'<p class="note">Settings: {escape(chosen)}.</p>' if chosen else ""
-        parts.append(
-            f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n"
-            '<div class="scroll"><table class="league"><thead><tr><th></th><th>paper</th><th>ours</th>'
-            f"<th>95 % interval</th><th>n</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{note}"
-        )
+    parts = [_table(of, one) for one in of.paper.tables if one.finding is None]
     if not parts:
         return ""
     return '<section id="tables">\n<h2>Tables</h2>\n' + "\n".join(parts) + "\n</section>"
+
+
+def _table(of: Reproduction, table: Table) -> str:
+    rows = "\n".join(
+        f'<tr><th scope="row">{escape(row.of)}</th><td>{escape(row.paper)}</td>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in _ours(of, table, row))
+        + "</tr>"
+        for row in table.rows
+    )
+    chosen = ", ".join(f"{law}: {setting}" for law, setting in table.settings.items())
+    note = f'<p class="note">Settings: {escape(chosen)}.</p>' if chosen else ""
+    return (
+        f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n{_finding(table.finding)}"
+        '<div class="scroll"><table class="league"><thead><tr><th></th><th>paper</th><th>ours</th>'
+        f"<th>95 % interval</th><th>n</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{note}"
+    )
 
 
 def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import signal, stats
 
 from sojourn.prove import prove
-from sojourn.scenario import load
+from sojourn.scenario import Scenario, load
 
 __all__ = ["CALCULATIONS"]
 
@@ -94,7 +94,16 @@ def pid_margins() -> Mapping[str, float]:
 
     N = 60 flows and about R_0 = 0.246 s with the queue at the target; the delay is exact.
     """
-    network = load(
+    network, found = _network(), dict[str, float]()
+    for name, kd in {"printed": "5.1e-5", "corrected": "5.1e-6"}.items():
+        law = f"pid:target=200packets,kp=6.2e-5,ki=3.12e-5,kd={kd},rate=29.5Hz,form=velocity"
+        found[name] = prove(network, law).margins["gain_margin"] or math.inf
+    return found
+
+
+def _network() -> Scenario:
+    """The network of Example 1."""
+    return load(
         "dumbbell",
         {
             "bottleneck.rate": "30 Mbit/s",
@@ -105,10 +114,19 @@ def pid_margins() -> Mapping[str, float]:
             "plant.fluid.model": "mgt",
         },
     )
-    found: dict[str, float] = {}
-    for name, kd in {"printed": "5.1e-5", "corrected": "5.1e-6"}.items():
-        law = f"pid:target=200packets,kp=6.2e-5,ki=3.12e-5,kd={kd},rate=29.5Hz,form=velocity"
-        found[name] = prove(network, law).margins["gain_margin"] or math.inf
+
+
+def pi_pd_margins() -> Mapping[str, float]:
+    """Phase margins of PI-PD, degrees, over its sampling time and its gain; negative: unstable."""
+    designs = {
+        **{f"ms{int(ms)}": (ms, 8e-4) for ms in (12.5, 25, 50, 100, 200)},
+        "half": (50, 4e-4),
+        "double": (50, 1.6e-3),
+    }
+    network, found = _network(), dict[str, float]()
+    for name, (ms, alpha) in designs.items():
+        margins = prove(network, f"pi_pd:target=200packets,alpha={alpha:g},period={ms:g}ms").margins
+        found[name] = math.nan if margins["phase_margin_deg"] is None else margins["phase_margin_deg"]
     return found
 
 
@@ -133,6 +151,7 @@ CALCULATIONS = {
     "example1": example1,
     "pid": pid,
     "pid_margins": pid_margins,
+    "pi_pd_margins": pi_pd_margins,
     "table2": table2,
     "sampling": sampling,
 }
