@@ -10,7 +10,7 @@ from sojourn.reproduce.drawing import column, draw
 from sojourn.reproduce.figures import KINDS
 from sojourn.reproduce.page import page
 from sojourn.reproduce.paper import names, parse, read
-from sojourn.reproduce.runs import carry_out, figure_command
+from sojourn.reproduce.runs import Samples, carry_out, figure_command
 
 LAWS = {
     "own": {
@@ -77,7 +77,7 @@ def ran(tmp_path_factory):
 def test_each_kind_has_a_picture_with_its_laws(ran):
     of, _ = ran
     text = page(of)
-    assert {figure.kind for figure in of.paper.figures} == set(KINDS)
+    assert {figure.kind for figure in of.paper.figures} == set(KINDS) - {"curves"}
     for figure in of.paper.figures:
         assert f'aria-label="{figure.item}: Queue."' in text
         axes = draw(of, figure).axes
@@ -151,6 +151,21 @@ def test_faults_of_a_figure_are_one_line(change, words):
     with pytest.raises(InputError, match=words) as found:
         paper(figures=[FIGURES[1] | change])
     assert len(found.value.lines) == 1
+
+
+def test_curves_are_drawn_without_runs():
+    found = read("pi_pd")
+    (figure,) = [one for one in found.figures if one.kind == "curves"]
+    (ax,) = draw(Reproduction(found, [], Samples(), quick=False), figure).axes
+    assert ax.get_xlabel() == "time, s"
+    assert max(ax.lines[0].get_ydata()) > 1.9
+    assert figure_command(found, figure, quick=True) == "sojourn.reproduce.calculations.pi_pd: figure3"
+
+
+def test_unknown_curves_are_one_line():
+    lines = {"item": "Fig. 7", "title": "T.", "kind": "curves", "of": "none", "x": "t", "y": "q"}
+    with pytest.raises(InputError, match=r'Fig. 7.of: "none" are no curves'):
+        paper(figures=[lines])
 
 
 def test_an_item_is_drawn_once():

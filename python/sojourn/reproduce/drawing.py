@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from sojourn.plot import style
+from sojourn.reproduce.calculations import curves
 from sojourn.reproduce.figures import Figure
 from sojourn.reproduce.paper import Setting, split
 from sojourn.reproduce.runs import BAND, Sample, settings_of
@@ -46,7 +47,14 @@ def column(metric: str) -> Column:
 
 def draw(of: Reproduction, figure: Figure) -> Picture | None:
     """The picture of a figure; None where nothing of it ran."""
-    kinds = {"over": _over, "laws": _by_law, "boxes": _boxes, "cdf": _cdf, "series": _series}
+    kinds = {
+        "over": _over,
+        "laws": _by_law,
+        "boxes": _boxes,
+        "cdf": _cdf,
+        "series": _series,
+        "curves": _curves,
+    }
     return kinds[figure.kind](of, figure)
 
 
@@ -286,3 +294,15 @@ def _series(of: Reproduction, figure: Figure) -> Picture | None:
         if column_number == 0:
             ax.set_title(_label(figure, row), loc="left", fontsize=style.FONT_PT, color=style.INK, pad=4)
     return picture
+
+
+def _curves(of: Reproduction, figure: Figure) -> Picture | None:
+    picture, (ax,) = _panels(1)
+    for number, (name, (x, y)) in enumerate(curves(of.paper.name)[figure.at[""]]().items()):
+        look = style.Look(number)
+        ax.plot(x, y, linestyle=look.dash, label=style.plain(name), **(look.line | {"linewidth": 1.2}))
+    style.quieten(ax)
+    for value in itertools.chain.from_iterable(figure.paper.values()):
+        ax.axhline(value, color=style.MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    style.label(ax, figure.x, figure.y)
+    return _finished(picture, ax)

@@ -23,6 +23,8 @@ KINDS = {
     "cdf": ("of",),
     # Means of short windows over time, of one seed, a row of panels a law.
     "series": ("of", "every"),
+    # Lines of a calculation.
+    "curves": ("of", "x", "y"),
 }
 _OF_TABLES = {"item", "title", "rows", "settings", "finding"}
 _OF_ALL = ("item", "title", "kind", "laws", "metrics", "paper", "level", "quick", "finding")
@@ -39,6 +41,8 @@ class Figure:
     at: Mapping[str, str]
     #: Label of that axis.
     x: str
+    #: Label of the other one, of curves.
+    y: str
     #: Laws with one of their settings each.
     laws: tuple[tuple[str, str], ...]
     #: Metrics as in predicates, after the law: a link, a window and a class may be before the metric's name.
@@ -108,13 +112,14 @@ def _figure(
     if kind not in KINDS:
         raise InputError(f"{place}.kind: {shown(kind)} is no kind; expected {', '.join(KINDS)}")
     unknown = given.keys() - {*_OF_ALL, *KINDS[kind]}
-    missing = {"item", "title", "laws", "metrics", *KINDS[kind]} - given.keys()
+    needed = ("item", "title", *(("laws", "metrics") if kind != "curves" else ()), *KINDS[kind])
+    missing = set(needed) - given.keys()
     if unknown or missing:
-        keys = ", ".join(("item", "title", "laws", "metrics", *KINDS[kind]))
+        keys = ", ".join(needed)
         wrong = f"{sorted(unknown)[0]} is no key of it" if unknown else f"has no {sorted(missing)[0]}"
         raise InputError(f"{place}: {wrong}; expected {keys}")
     at = given["at"] if "at" in given else {"": given["of"]}
-    for experiment in at.values():
+    for experiment in at.values() if kind != "curves" else ():
         if experiment not in experiments:
             raise InputError(f'{place}: "{experiment}" is no experiment; expected {", ".join(experiments)}')
     return Figure(
@@ -123,8 +128,9 @@ def _figure(
         kind=kind,
         at=dict(at),
         x=given.get("x", ""),
-        laws=tuple(_laws(place, given["laws"], laws)),
-        metrics=tuple(given["metrics"]),
+        y=given.get("y", ""),
+        laws=tuple(_laws(place, given.get("laws", ()), laws)),
+        metrics=tuple(given.get("metrics", ())),
         paper={law: tuple(map(float, values)) for law, values in given.get("paper", {}).items()},
         level=given.get("level"),
         every=given.get("every", ""),

@@ -266,6 +266,8 @@ def _figure(of: Reproduction, figure: Figure) -> str:
 
 def _caption(of: Reproduction, figure: Figure) -> str:
     """Seeds, window, and how to read it."""
+    if figure.kind == "curves":
+        return "Calculated, without packets" + ("; dashed: the paper's values." if figure.paper else ".")
     experiments = [of.paper.experiments[name] for name in figure.at.values()]
     if figure.kind == "series":
         parts = [f"Seed 1, means of {figure.every} each"]

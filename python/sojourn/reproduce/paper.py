@@ -13,7 +13,7 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.kinds import shown
-from sojourn.reproduce.calculations import calculations
+from sojourn.reproduce.calculations import calculations, curves
 from sojourn.reproduce.figures import Figure, Table, figures, tables
 from sojourn.reproduce.predicate import Predicate, expression, predicate
 
@@ -168,6 +168,9 @@ def parse(name: str, given: Mapping[str, Any]) -> Paper:
 
 def _check_figure(of: Figure, paper: str, experiments: Mapping[str, Experiment]) -> None:
     """That the experiments run its laws, and have its windows, classes and metrics."""
+    if of.kind == "curves" and of.at[""] not in curves(paper):
+        known = ", ".join(curves(paper))
+        raise InputError(f'{of.item}.of: "{of.at[""]}" are no curves; expected some of {known}')
     for experiment, (law, _), metric in itertools.product(of.at.values(), of.laws, of.metrics):
         _check_name(f"{experiment}.{law}.{metric}", of.item, paper, experiments)
 

@@ -165,7 +165,9 @@ def settings_of(paper: Paper, figure: Figure) -> list[Setting]:
 
 
 def figure_command(paper: Paper, figure: Figure, *, quick: bool) -> str:
-    """The commands that repeat a figure's runs, a line each."""
+    """The commands that repeat a figure's runs, a line each; of curves the name of their calculation."""
+    if figure.kind == "curves":
+        return f"sojourn.reproduce.calculations.{paper.name}: {figure.at['']}"
     if figure.kind == "series":
         own, settings = series_of(paper, figure)
         return "\n".join(_run(own, part, 1) for part in _by_changes(settings))
