@@ -31,6 +31,7 @@ def paper(**today):
             "laws": {
                 "own": {
                     "one": {"qdisc": "own", "origin": "printed"},
+                    "again": {"qdisc": "own", "origin": "printed"},
                     "rule": {"qdisc": "pi", "origin": "its rule"},
                 }
             },

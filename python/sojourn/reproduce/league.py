@@ -177,8 +177,13 @@ def over_all(several: Sequence[Reproduction]) -> dict[tuple[str, Measure], Stand
 
 
 def _labels(of: Reproduction, experiment: Experiment) -> dict[str, str]:
-    """Labels of qdiscs: of several that of a control or of today's laws, which is the same in all papers."""
-    return {qdisc: label for label, qdisc in labelled(of.paper, experiment)}
+    """Labels of qdiscs: of several one that all papers share, else the first."""
+    found: dict[str, str] = {}
+    for label, qdisc in labelled(of.paper, experiment):
+        if label in COMMON:
+            found[qdisc] = label
+        found.setdefault(qdisc, label)
+    return found
 
 
 def _samples(of: Reproduction, experiment: Experiment, measure: Measure) -> dict[str, dict[int, float]]:
