@@ -110,6 +110,7 @@ MODULES = {
         "errors",
         "kinds",
         "ocq",
+        "plot",
         "prove",
         "report",
         "result",

@@ -72,7 +72,7 @@ def test_grades_of_calculations(number, expected):
 def test_grades_of_short_runs(tmp_path):
     """Experiment 4 for 20 s: PI with the printed gains is as full as tail drop."""
     short = replace(PAPER.experiments["exp4"], changes={"duration": "20 s"})
-    paper = replace(PAPER, experiments={"exp4": short}, claims=(CLAIMS["20"], CLAIMS["21"]))
+    paper = replace(PAPER, experiments={"exp4": short}, claims=(CLAIMS["20"], CLAIMS["21"]), figures=())
     samples = carry_out(paper, tmp_path, 1, quick=True)
     assert grade(PAPER, CLAIMS["20"], samples).grade is Grade.UNINFORMATIVE
     printed = {"pi": ("printed",), "arm_pfc": ("h12",)}

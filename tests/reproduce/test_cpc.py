@@ -50,7 +50,7 @@ def test_the_step_overshoots_by_what_the_delay_costs():
 
 def test_grades_of_runs(tmp_path):
     both = {name: PAPER.experiments[name] for name in ("reno", "cubic")}
-    paper = replace(PAPER, experiments=both, claims=(CLAIMS["cpc.14"], CLAIMS["cpc.20"]))
+    paper = replace(PAPER, experiments=both, claims=(CLAIMS["cpc.14"], CLAIMS["cpc.20"]), figures=())
     samples = carry_out(paper, tmp_path, 1, quick=True)
     found = {one.id: grade(paper, one, samples).grade for one in paper.claims}
     assert found == {"cpc.14": Grade.UNDECIDED, "cpc.20": Grade.CONTRADICTS_ITSELF}

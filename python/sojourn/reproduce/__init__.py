@@ -1,8 +1,8 @@
 """Reproductions: the experiments of a paper run again, and its claims graded.
 
 `paper.py` reads the file of a paper (`sojourn/papers`), `runs.py` carries out its experiments as sweeps,
-`predicate.py` judges claims over samples, `grades.py` grades them, `calculations` has what needs no packets,
-and `page.py` writes the pages.
+`predicate.py` judges claims over samples, `grades.py` grades them, `league.py` compares the laws,
+`calculations` has what needs no packets, and `page.py` writes the pages.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.reproduce.grades import Grade, Graded, grade
+from sojourn.reproduce.league import rows as league_rows
 from sojourn.reproduce.paper import Paper, names, read
 from sojourn.reproduce.runs import Samples, carry_out, command
 from sojourn.result.statistics import Estimate, estimate
@@ -47,11 +48,20 @@ class Reproduction:
         """A row a claim: what the paper has, what was measured, grade, evidence and command."""
         return pl.DataFrame([self._row(of) for of in self.claims])
 
+    def league(self) -> pl.DataFrame:
+        """League tables: a row an experiment, law and measure, with its mean and 95 % interval.
+
+        `effect` is the paired standardised difference from the best law with its interval, `p_holm` its p,
+        corrected over the experiment's table; `level`: not separated from the best.
+        """
+        return pl.DataFrame(list(league_rows(self)), infer_schema_length=None)
+
     def to_json(self) -> str:
-        """The grades as JSON."""
+        """The grades and the league tables as JSON."""
         rows = [self._row(of) for of in self.claims]
         about = {"paper": self.paper.name, "reference": self.paper.reference, "quick": self.quick}
-        return json.dumps({**about, "claims": rows}, indent=1, ensure_ascii=False)
+        league = list(league_rows(self))
+        return json.dumps({**about, "claims": rows, "league": league}, indent=1, ensure_ascii=False)
 
     def report(self, path: str | Path) -> Path:
         """Write the page. Raises `InputError` for a name that is none of a page, or `NotWritten`."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sojourn.report import put
+from sojourn.report.figures import svg
 from sojourn.report.page import sheet
 from sojourn.report.parts import prose
+from sojourn.reproduce.calculations import value
+from sojourn.reproduce.drawing import draw
+from sojourn.reproduce.figures import Figure, Row, Table
 from sojourn.reproduce.grades import Grade, Graded
-from sojourn.reproduce.paper import CONTROLS, Experiment, Name
-from sojourn.reproduce.runs import command
+from sojourn.reproduce.league import MEASURES, Measure, Standing, league, share_of_best
+from sojourn.reproduce.league import over_all as overall
+from sojourn.reproduce.paper import Experiment, Name, labelled, split
+from sojourn.reproduce.predicate import expression
+from sojourn.reproduce.runs import Sample, command, figure_command
 from sojourn.result import words
 from sojourn.result.column import Column
 from sojourn.result.statistics import estimate
@@ -32,6 +40,15 @@ STYLE = """
 .texts th, .texts td { text-align: left; vertical-align: top; white-space: normal; overflow-wrap: anywhere }
 .texts code, .texts pre { white-space: pre-wrap; font-size: 0.85em }
 .texts .few { width: 8rem }
+figure + figure { margin-top: 36px }
+figure { max-width: 1040px }
+figure > p { margin-bottom: 6px }
+figcaption { color: var(--muted) }
+.league th, .league td { padding-top: 6px; padding-bottom: 6px }
+.league td, .league thead th:not(:first-child) { padding-right: 14px }
+.league td { position: relative }
+.league .level { font-weight: 600 }
+.league .level::after { content: "\\2022"; position: absolute; top: 6px; right: 0; color: var(--qdisc-0) }
 """
 #: Columns of few words.
 FEW_WORDS = ("id", "paper", "grade", "law", "setting")
@@ -69,6 +86,10 @@ def page(of: Reproduction) -> str:
         _claims(of),
         _assumed(of),
         _settings(of),
+        _figures(of),
+        _tables(of),
+        _further(of),
+        _leagues(of),
         *(_experiment(of, one) for one in of.paper.experiments.values()),
         _grades(),
     ]
@@ -90,6 +111,7 @@ def over_all(several: Sequence[Reproduction]) -> str:
         f'<p class="verdict">{total} claims, each by its predicate over runs of this build.</p></header>',
         f'<section>\n<h2>Grades</h2>\n<div class="wide"><table><thead><tr><th>paper</th>{head}</tr></thead>\n'
         f"<tbody>{rows}</tbody></table></div>\n</section>",
+        _overall(several),
         _grades(),
     ]
     return _whole("Claims of papers", body)
@@ -183,21 +205,13 @@ def _experiment(of: Reproduction, one: Experiment) -> str:
         f'<tr><th scope="row">{escape(label)}</th>'
         + "".join(f"<td>{_mean(of, one, qdisc, column)}</td>" for column in columns)
         + "</tr>"
-        for label, qdisc in _labelled(of, one)
+        for label, qdisc in labelled(of.paper, one)
     )
     return (
         f'<section id="{escape(one.name)}">\n<h2>{escape(one.name)}: {escape(one.scenario)}</h2>\n'
         f'<div class="wide"><table><thead><tr><th>law</th>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
     )
-
-
-def _labelled(of: Reproduction, one: Experiment) -> Iterator[tuple[str, str]]:
-    for law in one.laws:
-        for setting in of.paper.laws[law]:
-            yield f"{law}, {setting.name}", setting.key
-    for control in CONTROLS:
-        yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control], one.controls[control]
 
 
 def _mean(of: Reproduction, one: Experiment, qdisc: str, column: Column) -> str:
@@ -213,3 +227,272 @@ def _mean(of: Reproduction, one: Experiment, qdisc: str, column: Column) -> str:
 def _grades() -> str:
     rows = "".join(f"<dt>{escape(one.value)}</dt><dd>{prose(text)}</dd>\n" for one, text in MEANINGS.items())
     return f'<section id="grades">\n<h2>Grades</h2>\n<dl>\n{rows}</dl>\n</section>'
+
+
+def _figures(of: Reproduction) -> str:
+    """The figures of the paper, drawn with ours."""
+    drawn = "\n".join(_figure(of, one) for one in of.paper.figures if one.finding is None)
+    return f'<section id="figures">\n<h2>Figures</h2>\n{drawn}\n</section>' if drawn else ""
+
+
+def _further(of: Reproduction) -> str:
+    """The paper's future work: its figures and tables, and what was found."""
+    parts = [_table(of, one) for one in of.paper.tables if one.finding is not None]
+    parts += [_figure(of, one) for one in of.paper.figures if one.finding is not None]
+    if not parts:
+        return ""
+    return '<section id="further">\n<h2>Future work of the paper</h2>\n' + "\n".join(parts) + "\n</section>"
+
+
+def _finding(text: str | None) -> str:
+    return "" if text is None else f'<p class="verdict">{prose(text)}</p>\n'
+
+
+def _figure(of: Reproduction, figure: Figure) -> str:
+    picture = draw(of, figure)
+    if picture is None:
+        why = "left out with few seeds" if of.quick else "nothing was measured"
+        text = prose(f"{figure.title} {why.capitalize()}.")
+        finding = _finding(figure.finding)
+        return f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{text}</p>{finding}</figure>"
+    alt = f"{figure.item}: {figure.title}"
+    how = escape(figure_command(of.paper, figure, quick=of.quick))
+    return (
+        f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{prose(figure.title)}</p>\n{_finding(figure.finding)}"
+        f"{svg(picture, f'figure-{figure.name}', alt)}\n"
+        f"<figcaption><small>{escape(_caption(of, figure))}</small>"
+        f"<details><summary>command</summary><pre>{how}</pre></details></figcaption></figure>"
+    )
+
+
+def _caption(of: Reproduction, figure: Figure) -> str:
+    """Seeds, window, and how to read it."""
+    if figure.kind == "curves":
+        return "Calculated, without packets" + ("; dashed: the paper's values." if figure.paper else ".")
+    experiments = [of.paper.experiments[name] for name in figure.at.values()]
+    if figure.kind == "series":
+        parts = [f"Seed 1, means of {figure.every} each"]
+        if any(metric.endswith("queue_mean_packets") for metric in figure.metrics):
+            parts.append("pale: the range of the queue for nine tenths of the time in them")
+    else:
+        counts = {(of.quick and one.quick_seeds) or one.seeds for one in experiments}
+        seeds = " to ".join(str(one) for one in sorted(counts))
+        about = {"boxes": "quartiles, with whiskers to 5 % and 95 %", "cdf": "all windows together"}
+        windows = dict.fromkeys(_window(experiments[0], metric) for metric in figure.metrics)
+        parts = [
+            f"{seeds} seeds",
+            f"window: {'; '.join(windows)}",
+            about.get(figure.kind, "means with 95 % intervals"),
+        ]
+    if figure.level is not None:
+        parts.append(f"dashed: {figure.level:g}")
+    if figure.paper:
+        parts.append("diamonds: the paper's values")
+    return "; ".join(parts) + "."
+
+
+def _window(experiment: Experiment, metric: str) -> str:
+    named = [part for part in metric.split(".") if part in experiment.windows]
+    return experiment.windows[named[0]] if named else "after the warm-up"
+
+
+def _tables(of: Reproduction) -> str:
+    """The tables of the paper, with ours."""
+    parts = [_table(of, one) for one in of.paper.tables if one.finding is None]
+    if not parts:
+        return ""
+    return '<section id="tables">\n<h2>Tables</h2>\n' + "\n".join(parts) + "\n</section>"
+
+
+def _table(of: Reproduction, table: Table) -> str:
+    rows = "\n".join(
+        f'<tr><th scope="row">{escape(row.of)}</th><td>{escape(row.paper)}</td>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in _ours(of, table, row))
+        + "</tr>"
+        for row in table.rows
+    )
+    chosen = ", ".join(f"{law}: {setting}" for law, setting in table.settings.items())
+    note = f'<p class="note">Settings: {escape(chosen)}.</p>' if chosen else ""
+    return (
+        f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n{_finding(table.finding)}"
+        '<div class="scroll"><table class="league"><thead><tr><th></th><th>paper</th><th>ours</th>'
+        f"<th>95 % interval</th><th>n</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{note}"
+    )
+
+
+def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str]:
+    """Mean, interval and number of an expression's values; of a calculation the number alone."""
+    paper = of.paper
+
+    def lookup(name: str) -> Sample:
+        parts = split(name, paper.name, paper.experiments)
+        if parts.law is None:
+            return np.asarray(value(paper.name, parts.of, parts.metric))
+        chosen = table.settings.get(parts.law)
+        of_law = paper.laws[parts.law]
+        setting = next(one for one in of_law if chosen is None or one.name == chosen)
+        return of.samples.of(parts, setting.key)
+
+    try:
+        found = expression(row.ours, table.item, paper.measures).value(lookup)
+    except LookupError:
+        return "left out with few seeds" if of.quick else "-", "-", "-"
+    numbers = [float(one) for one in np.atleast_1d(found)]
+    mean = estimate(numbers)
+    if mean.low is None or mean.high is None:
+        return f"{mean.mean:.4g}", "-", "-"
+    return f"{mean.mean:.4g}", f"{mean.low:.4g} to {mean.high:.4g}", str(mean.n)
+
+
+#: How to read a league table.
+READING = (
+    "Bold with a dot: level with the best, that is, the best mean or not separated from it by paired "
+    "differences over common seeds (p below 0.05 after Holm's correction for the whole table). d: the mean "
+    "difference from the best over the standard deviation of the differences, with its 95 % interval."
+)
+ABOUT_MEASURES = (
+    "Delay: time in the queue that 95 % of the packets do not exceed; loss: drops of the law and of a full "
+    "buffer; fairness: Jain's index of the long flows; settling: until the queue, averaged over a second, "
+    "stays within a tenth of the law's target, the mean over the stretches between changes, of which one "
+    "without such a time counts in full. A law without a target has none."
+)
+
+
+def _leagues(of: Reproduction) -> str:
+    """The league tables of a paper: how often a law is level with the best, then each experiment."""
+    shares = share_of_best(of)
+    if not shares:
+        return ""
+    labels = dict.fromkeys(label for label, _ in shares)
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(label)}</th>'
+        + "".join(f"<td>{_share(shares.get((label, measure)))}</td>" for measure in MEASURES)
+        + "</tr>"
+        for label in labels
+    )
+    few = (
+        '<p class="note">With the few seeds of --quick hardly any law is separated from the best.</p>\n'
+        if of.quick
+        else ""
+    )
+    each = "\n".join(filter(None, (_league(of, one) for one in of.paper.experiments.values())))
+    return (
+        '<section id="league">\n<h2>League table</h2>\n'
+        "<p>Experiments in which a law is level with the best, of those in which it has the measure.</p>\n"
+        f"{few}"
+        f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{_measure_heads(units=False)}</tr>'
+        f"</thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
+        f'<p class="note">{escape(READING)} {escape(ABOUT_MEASURES)}</p>\n{each}\n</section>'
+    )
+
+
+def _share(of: tuple[int, int] | None) -> str:
+    return "-" if of is None else f"{of[0]} of {of[1]}"
+
+
+def _measure_heads(*, units: bool) -> str:
+    return "".join(
+        f"<th>{escape(one.name)}"
+        + (f'<span class="unit">{escape(one.column.long)}</span>' if units else "")
+        + "</th>"
+        for one in MEASURES
+    )
+
+
+def _league(of: Reproduction, one: Experiment) -> str:
+    standings = league(of, one)
+    if not standings:
+        return ""
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(label)}</th>'
+        + "".join(_standing(standings.get((label, measure)), measure) for measure in MEASURES)
+        + "</tr>"
+        for label in dict.fromkeys(label for label, _ in standings)
+    )
+    n = max(standing.estimate.n for standing in standings.values())
+    return (
+        f"<details><summary>{escape(one.name)}, {n} seed{'s' * (n > 1)}</summary>\n"
+        f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{_measure_heads(units=True)}</tr>'
+        f"</thead>\n<tbody>\n{body}\n</tbody></table></div></details>"
+    )
+
+
+def _standing(of: Standing | None, measure: Measure, *, ratio: bool = False) -> str:
+    """A cell: mean and half the interval, and the effect below."""
+    if of is None:
+        return "<td>-</td>"
+    effect = ""
+    if of.effect is not None:
+        d = of.effect
+        effect = f'<span class="half">d {_digits(d.mean)} ({_digits(d.low)} to {_digits(d.high)})</span>'
+    kind = ' class="level"' if of.level else ""
+    text = _ratio(of) if ratio else _interval(of, measure)
+    return f"<td{kind}>{text}{effect}</td>"
+
+
+def _interval(of: Standing, measure: Measure) -> str:
+    scale = measure.column.scale
+    return with_half(scale * of.estimate.mean, None if of.estimate.half is None else scale * of.estimate.half)
+
+
+def with_half(mean: float, half: float | None) -> str:
+    """A mean to the two leading digits of half its interval, at most to the fourth decimal."""
+    if not half:
+        return f"{mean:.4g}"
+    decimals = min(4, max(0, 1 - math.floor(math.log10(half))))
+    return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+
+
+def _ratio(of: Standing) -> str:
+    """A mean of logarithms as a ratio with its interval."""
+    mean, low, high = of.estimate.mean, of.estimate.low, of.estimate.high
+    if low is None or high is None:
+        return f"{math.exp(mean):.2f}"
+    return f"{math.exp(mean):.2f} ({math.exp(low):.2f} to {math.exp(high):.2f})"
+
+
+def _digits(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 10 else f"{value:.1f}"
+
+
+def _overall(several: Sequence[Reproduction]) -> str:
+    """The league table over all experiments."""
+    standings = overall(several)
+    if not standings:
+        return ""
+    heads = "".join(
+        f'<th>{escape(one.name)}<span class="unit">{escape(_against(one))}</span></th>' for one in MEASURES
+    )
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(label)}</th>'
+        + "".join(
+            _standing(standings.get((label, measure)), measure, ratio=measure.against == "ratio")
+            for measure in MEASURES
+        )
+        + "</tr>"
+        for label in dict.fromkeys(label for label, _ in standings)
+    )
+    n = max(one.estimate.n for one in standings.values())
+    links = ", ".join(f'<a href="{of.paper.name}.html#league">{escape(of.paper.title)}</a>' for of in several)
+    return (
+        '<section id="league">\n<h2>League table</h2>\n'
+        f"<p>Tail drop, PI by its rule and today's laws by default in {n} experiments: means over "
+        "the experiments with 95 % intervals. The tables of the experiments are with the papers: "
+        f"{links}.</p>\n"
+        f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{heads}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody></table></div>\n"
+        f'<p class="note">{escape(READING.replace("common seeds", "common experiments"))} '
+        f"{escape(ABOUT_MEASURES)}</p>\n</section>"
+    )
+
+
+def _against(of: Measure) -> str:
+    unit = of.column.apart.unit
+    match of.against:
+        case "ratio":
+            return f"{of.column.short}, ratio to tail drop"
+        case "difference":
+            return f"{of.column.short}, difference from tail drop" + (f", {unit}" if unit else "")
+    return of.column.long

@@ -13,8 +13,9 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.kinds import shown
-from sojourn.reproduce.calculations import calculations
-from sojourn.reproduce.predicate import Predicate, predicate
+from sojourn.reproduce.calculations import calculations, curves
+from sojourn.reproduce.figures import Figure, Table, figures, tables
+from sojourn.reproduce.predicate import Predicate, expression, predicate
 
 __all__ = [
     "Claim",
@@ -23,6 +24,7 @@ __all__ = [
     "Paper",
     "Setting",
     "in_variant",
+    "labelled",
     "names",
     "parse",
     "read",
@@ -31,6 +33,10 @@ __all__ = [
 
 #: What stands in the place of a law to see whether a claim is about that law.
 CONTROLS = ("tail_drop", "pi_rule")
+#: Labels of the controls.
+_CONTROLS_NAMED = {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}
+#: Today's laws with their defaults, which the papers did not have.
+TODAY = ("pie", "codel", "fq_codel", "dual", "cake")
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,9 @@ class Experiment:
     seeds: int
     #: With `quick`; 0: it does not run then.
     quick_seeds: int
+    #: True if today's laws run there, and with `quick`.
+    today: bool = False
+    today_quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +129,10 @@ class Paper:
     laws: Mapping[str, tuple[Setting, ...]]
     experiments: Mapping[str, Experiment]
     claims: tuple[Claim, ...]
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    #: Abbreviations in predicates.
+    measures: Mapping[str, str] = field(default_factory=dict)
 
 
 def names() -> list[str]:
@@ -139,11 +152,31 @@ def read(name: str) -> Paper:
 def parse(name: str, given: Mapping[str, Any]) -> Paper:
     """A paper by the keys of its file. Raises `InputError`."""
     laws = {law: tuple(_settings(law, of)) for law, of in given["laws"].items()}
-    experiments = {one.name: one for one in _experiments(given["experiments"], laws)}
+    today = _today(given.get("today", {}), given["experiments"])
+    experiments = {one.name: one for one in _experiments(given["experiments"], laws, today)}
     measures = given.get("measures", {})
     claims = tuple(_claim(name, one, laws, experiments, measures=measures) for one in given["claims"])
     assumed = tuple(given.get("assumed", ()))
-    return Paper(name, given["title"], given["reference"], assumed, laws, experiments, claims)
+    settings = {law: [one.name for one in of] for law, of in laws.items()}
+    drawn = figures(given.get("figures", ()), settings, list(experiments))
+    for one in drawn:
+        _check_figure(one, name, experiments)
+    found = tables(given.get("tables", ()))
+    for row, item in ((row, table.item) for table in found for row in table.rows):
+        for sample in sorted(expression(row.ours, item, measures).names):
+            _check_name(sample, item, name, experiments)
+    return Paper(
+        name, given["title"], given["reference"], assumed, laws, experiments, claims, drawn, found, measures
+    )
+
+
+def _check_figure(of: Figure, paper: str, experiments: Mapping[str, Experiment]) -> None:
+    """That the experiments run its laws, and have its windows, classes and metrics."""
+    if of.kind == "curves" and of.at[""] not in curves(paper):
+        known = ", ".join(curves(paper))
+        raise InputError(f'{of.item}.of: "{of.at[""]}" are no curves; expected some of {known}')
+    for experiment, (law, _), metric in itertools.product(of.at.values(), of.laws, of.metrics):
+        _check_name(f"{experiment}.{law}.{metric}", of.item, paper, experiments)
 
 
 def _settings(law: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[Setting]:
@@ -153,8 +186,28 @@ def _settings(law: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[Sett
         yield Setting(name, of["qdisc"], of["origin"], of.get("set", {}))
 
 
+def _today(
+    given: Mapping[str, Sequence[str]], experiments: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Sequence[str]]:
+    """Experiments, or variants of them, that today's laws run in, and those with `quick`."""
+    known = [
+        f"{name}.{variant}" if variant else name
+        for name, of in experiments.items()
+        for variant in of.get("variants", {"": {}})
+    ]
+    for key, named in given.items():
+        if key not in ("experiments", "quick"):
+            raise InputError(f"today: {shown(key)} is no key; expected experiments or quick")
+        for name in named:
+            if not any(name in (one, one.partition(".")[0]) for one in known):
+                raise InputError(f'today.{key}: "{name}" is no experiment; expected {", ".join(known)}')
+    return given
+
+
 def _experiments(
-    given: Mapping[str, Mapping[str, Any]], laws: Mapping[str, Sequence[Setting]]
+    given: Mapping[str, Mapping[str, Any]],
+    laws: Mapping[str, Sequence[Setting]],
+    today: Mapping[str, Sequence[str]],
 ) -> Iterator[Experiment]:
     """Each experiment, or each of its variants: ``exp3.n50``."""
     for name, of in given.items():
@@ -162,8 +215,9 @@ def _experiments(
             if law not in laws:
                 raise InputError(f'experiments.{name}: "{law}" is no law; expected {", ".join(laws)}')
         for variant, changes in of.get("variants", {"": {}}).items():
+            own = f"{name}.{variant}" if variant else name
             yield Experiment(
-                name=f"{name}.{variant}" if variant else name,
+                name=own,
                 scenario=of["scenario"],
                 changes={**of.get("set", {}), **changes},
                 windows=of.get("windows", {}),
@@ -177,6 +231,8 @@ def _experiments(
                 controls=of["controls"],
                 seeds=of.get("seeds", 10),
                 quick_seeds=of.get("quick_seeds", 2),
+                today=not {name, own}.isdisjoint(today.get("experiments", ())),
+                today_quick=not {name, own}.isdisjoint(today.get("quick", ())),
             )
 
 
@@ -231,6 +287,17 @@ def _claim(
     )
 
 
+def labelled(paper: Paper, experiment: Experiment) -> Iterator[tuple[str, str]]:
+    """Labels and keys of all laws of an experiment: its own, the controls, and today's."""
+    for law in experiment.laws:
+        for setting in paper.laws[law]:
+            yield f"{law}, {setting.name}", setting.key
+    for control, label in _CONTROLS_NAMED.items():
+        yield label, experiment.controls[control]
+    if experiment.today:
+        yield from ((one, one) for one in TODAY)
+
+
 @dataclass(frozen=True)
 class Name:
     """A name of a predicate in its parts."""
@@ -282,7 +349,7 @@ def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
 
 
 def _check_name(
-    name: str, place: str, paper: str, experiments: Mapping[str, Experiment], *, windows: Sequence[str]
+    name: str, place: str, paper: str, experiments: Mapping[str, Experiment], *, windows: Sequence[str] = ()
 ) -> None:
     try:
         found = split(name, paper, experiments)

@@ -25,7 +25,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.result.statistics import estimate
 
-__all__ = ["Predicate", "Truth", "predicate"]
+__all__ = ["Expression", "Predicate", "Truth", "expression", "predicate"]
 
 Sample = npt.NDArray[np.float64]
 #: Looks a name up. Raises `LookupError` where nothing was measured.
@@ -113,6 +113,27 @@ class Predicate:
             return _truth(self.tree, lookup)
         except LookupError:
             return Truth.UNDECIDED
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression over samples."""
+
+    tree: ast.expr
+    #: The samples that it names.
+    names: frozenset[str]
+
+    def value(self, lookup: Lookup) -> Sample:
+        """Its values by seed. Raises `LookupError` where a sample has none."""
+        return _value(self.tree, lookup)
+
+
+def expression(text: str, place: str, measures: Mapping[str, str] = MappingProxyType({})) -> Expression:
+    """Parse one side of a comparison. Raises `InputError` with one line that begins with `place`."""
+    compared = predicate(f"{text} > 0", place, measures)
+    if not isinstance(compared.tree, ast.Compare) or len(compared.tree.ops) > 1:
+        raise InputError(f'{place}: "{text}" is no expression; expected one side of a comparison')
+    return Expression(compared.tree.left, compared.names)
 
 
 def predicate(text: object, place: str, measures: Mapping[str, str] = MappingProxyType({})) -> Predicate:

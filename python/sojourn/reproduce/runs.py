@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,18 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, Setting, in_variant, split
+from sojourn.reproduce.figures import Figure
+from sojourn.reproduce.paper import (
+    CONTROLS,
+    TODAY,
+    Claim,
+    Experiment,
+    Name,
+    Paper,
+    Setting,
+    in_variant,
+    split,
+)
 from sojourn.result.windows import EVERY
 from sojourn.result.words import seconds
 
@@ -39,6 +50,12 @@ class Samples:
         self._found: dict[tuple[str, str, str | None, str | None, Classes, str], Sample] = {}
         #: Experiments that ran.
         self.experiments: set[str] = set()
+        #: Seeds of each experiment and qdisc, in the order of its values.
+        self.seeds: dict[tuple[str, str], list[int]] = {}
+        #: Settling times of each seed, one a stretch between changes, None where it did not settle.
+        self.settling: dict[tuple[str, str], list[list[float | None] | None]] = {}
+        #: Times and values by figure, qdisc and metric of figures over time.
+        self.series: dict[tuple[str, str, str], tuple[Sample, Sample]] = {}
 
     def add(self, experiment: Experiment, table: pl.DataFrame, windows: pl.DataFrame) -> None:
         """Add the tables of an experiment's sweep."""
@@ -50,6 +67,10 @@ class Samples:
         for link, traffic_class in places:
             whole = _rows(experiment, table, link, traffic_class).sort("seed", maintain_order=True)
             for (qdisc,), rows in whole.group_by("qdisc", maintain_order=True):
+                if link is None and traffic_class is None:
+                    self.seeds[experiment.name, str(qdisc)] = rows["seed"].to_list()
+                    if "settling_s" in rows.columns:
+                        self.settling[experiment.name, str(qdisc)] = rows["settling_s"].to_list()
                 for column in [] if isinstance(traffic_class, tuple) else rows.columns:
                     if rows[column].dtype.is_float():
                         own = (experiment.name, str(qdisc), link, None, traffic_class, column)
@@ -80,7 +101,7 @@ def carry_out(
 
     samples = Samples(quick=quick)
     chosen = [one for one in paper.experiments.values() if one.quick_seeds or not quick]
-    parts = [(one, part) for one in chosen for part in _parts(paper, one)]
+    parts = [(one, part) for one in chosen for part in _parts(paper, one, quick=quick)]
     grids = [read(_grid(one, part, quick=quick)) for one, part in parts]
     total = sum(len(grid.seeds) * len(part.qdiscs) for grid, (_, part) in zip(grids, parts, strict=True))
     metrics = _metrics(paper)
@@ -95,13 +116,77 @@ def carry_out(
         windows = found.windows().filter(pl.col("name").is_in(metrics))
         tables = found.table().collect(), windows.collect()
         samples.add(experiment, *(of.with_columns(named) for of in tables))
+    for figure in paper.figures:
+        if figure.kind == "series" and (figure.quick or not quick):
+            _add_series(samples, paper, figure, (out, jobs))
     return samples
 
 
+#: Beside the mean queue of a window the range that it is in for nine tenths of the time.
+BAND = ("queue_p05_packets", "queue_p95_packets")
+
+
+def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Path, int | None]) -> None:
+    """Run one seed of a figure's laws with windows that follow each other, and add their values."""
+    from sojourn.sweep import carry_out as sweep
+    from sojourn.sweep.engines import Engine
+    from sojourn.sweep.grid import read
+
+    own, settings = series_of(paper, figure)
+    out, jobs = where
+    engine = Engine("local", None, jobs or os.cpu_count() or 1)
+    for part in _by_changes(settings):
+        store = ".".join([paper.name, figure.name, *part.name, "sweep"])
+        found = sweep(read(_grid(own, part, quick=False)), out / store, engine)
+        named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
+        windows = found.windows().collect().with_columns(named)
+        for metric in figure.metrics:
+            name = split(f"{own.name}.{figure.laws[0][0]}.{metric}", paper.name, paper.experiments)
+            rows = _rows(own, windows, name.link, name.traffic_class)
+            of_band = BAND if name.metric == "queue_mean_packets" else ()
+            for one in (name.metric, *of_band):
+                for (qdisc,), of in rows.filter(pl.col("name") == one).group_by("qdisc"):
+                    ordered = of.drop_nulls("value").sort("from_s")
+                    times = (ordered["from_s"] + ordered["until_s"]) / 2
+                    key = metric if one == name.metric else one
+                    samples.series[figure.name, str(qdisc), key] = _numbers(times), _numbers(ordered["value"])
+
+
+def series_of(paper: Paper, figure: Figure) -> tuple[Experiment, list[Setting]]:
+    """The experiment of a figure over time, of one seed with the windows of the figure, and its settings."""
+    (experiment,) = figure.at.values()
+    own = replace(
+        paper.experiments[experiment], windows={"series": f"{EVERY}{figure.every}"}, seeds=1, quick_seeds=1
+    )
+    return own, settings_of(paper, figure)
+
+
+def settings_of(paper: Paper, figure: Figure) -> list[Setting]:
+    """Settings of the laws of a figure."""
+    return [next(one for one in paper.laws[law] if one.name == setting) for law, setting in figure.laws]
+
+
+def figure_command(paper: Paper, figure: Figure, *, quick: bool) -> str:
+    """The commands that repeat a figure's runs, a line each; of curves the name of their calculation."""
+    if figure.kind == "curves":
+        return f"sojourn.reproduce.calculations.{paper.name}: {figure.at['']}"
+    if figure.kind == "series":
+        own, settings = series_of(paper, figure)
+        return "\n".join(_run(own, part, 1) for part in _by_changes(settings))
+    lines = []
+    for name in figure.at.values():
+        experiment = paper.experiments[name]
+        seeds = (quick and experiment.quick_seeds) or experiment.seeds
+        lines += [_run(experiment, part, seeds) for part in _by_changes(settings_of(paper, figure))]
+    return "\n".join(lines)
+
+
 def _metrics(paper: Paper) -> list[str]:
-    """Metrics that its claims name: windows may be hundreds, with all metrics each."""
+    """Metrics that its claims and figures name: windows may be hundreds, with all metrics each."""
     tests = [test for claim in paper.claims for test in (claim.test, claim.partly) if test is not None]
-    return sorted({name.rpartition(".")[2] for test in tests for name in test.names})
+    named = {name for test in tests for name in test.names}
+    named |= {metric for figure in paper.figures for metric in figure.metrics}
+    return sorted({name.rpartition(".")[2] for name in named})
 
 
 def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
@@ -130,15 +215,20 @@ def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
         offered = claim.settings.get(parts.law)
         own = [one for one in paper.laws[parts.law] if offered is None or one.name in offered]
         for part in _by_changes(own):
-            words = ["sojourn", "run", experiment.scenario]
-            words += [word for one in part.qdiscs for word in ("--qdisc", one)]
             seeds = (quick and experiment.quick_seeds) or experiment.seeds
-            words += ["--seeds", f"1..{seeds}"]
-            changes = {**experiment.changes, **part.changes}
-            words += [word for key, value in changes.items() for word in ("--set", f"{key}={_text(value)}")]
-            words += [word for window in _windows(experiment) for word in ("--window", window)]
-            lines[shlex.join(words)] = None
+            lines[_run(experiment, part, seeds)] = None
     return "\n".join(lines)
+
+
+def _run(experiment: Experiment, part: _Part, seeds: int) -> str:
+    """The command that runs settings of an experiment which share their changes."""
+    words = ["sojourn", "run", experiment.scenario]
+    words += [word for one in part.qdiscs for word in ("--qdisc", one)]
+    words += ["--seeds", f"1..{seeds}"]
+    changes = {**experiment.changes, **part.changes}
+    words += [word for key, value in changes.items() for word in ("--set", f"{key}={_text(value)}")]
+    words += [word for window in _windows(experiment) for word in ("--window", window)]
+    return shlex.join(words)
 
 
 #: Between the length of windows and the time that they are within: "every 1 s in 20 s..100 s".
@@ -197,12 +287,16 @@ class _Part:
     qdiscs: Mapping[str, str]
 
 
-def _parts(paper: Paper, experiment: Experiment) -> list[_Part]:
-    """The sweeps of an experiment, each with its controls: they stand in the place of its settings."""
+def _parts(paper: Paper, experiment: Experiment, *, quick: bool) -> list[_Part]:
+    """The sweeps of an experiment: its controls, in the place of its settings, and today's laws last."""
     controls = [Setting(name, experiment.controls[name], "") for name in CONTROLS]
     settings = [one for law in experiment.laws for one in paper.laws[law]]
     further = [one.instead(of.qdisc) for one in settings if one.changes for of in controls]
-    return _by_changes([*controls, *settings, *further])
+    found = _by_changes([*controls, *settings, *further])
+    if experiment.today_quick if quick else experiment.today:
+        ran = {key for part in found for key in part.qdiscs.values()}
+        found.append(_Part(("today",), {}, {one: one for one in TODAY if one not in ran}))
+    return found
 
 
 def _by_changes(settings: Iterable[Setting]) -> list[_Part]:

@@ -10,9 +10,14 @@ import functools
 from collections.abc import Callable, Mapping
 from importlib import import_module, util
 
-__all__ = ["calculations", "value"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["calculations", "curves", "value"]
 
 Calculation = Callable[[], Mapping[str, float]]
+#: Places and values of lines by their names.
+Curves = Callable[[], Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]]
 
 
 @functools.cache
@@ -34,3 +39,13 @@ def value(paper: str, calculation: str, name: str) -> float:
 @functools.cache
 def _values(paper: str, calculation: str) -> Mapping[str, float]:
     return calculations(paper)[calculation]()
+
+
+@functools.cache
+def curves(paper: str) -> Mapping[str, Curves]:
+    """The curves of a paper's figures that need no packets."""
+    place = f"{__name__}.{paper}"
+    if util.find_spec(place) is None:
+        return {}
+    found: Mapping[str, Curves] = getattr(import_module(place), "CURVES", {})
+    return found

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sojourn.prove import Certificate, prove
 from sojourn.scenario import load
 
-__all__ = ["CALCULATIONS"]
+__all__ = ["CALCULATIONS", "CURVES"]
 
 Complex = npt.NDArray[np.complex128]
 Loop = Callable[[Complex], Complex]
@@ -173,3 +173,14 @@ CALCULATIONS = {
     "step": step,
     "statements": statements,
 }
+
+
+def responses() -> Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """The queue after a unit step of its reference, of what it rests at."""
+    t = np.concatenate([np.arange(0.02, 8, 0.02), np.arange(8, 60, 0.5)])
+    loops: tuple[tuple[str, Loop], ...] = (("CPC", _cpc_loop), ("RED", _red_loop))
+    rests = {name: _closed(loop, np.array([1e-6 + 0j]))[0].real for name, loop in loops}
+    return {name: (t, _response(loop, t) / rests[name]) for name, loop in loops}
+
+
+CURVES = {"responses": responses}

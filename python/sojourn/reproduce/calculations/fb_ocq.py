@@ -16,7 +16,7 @@ from sojourn import ocq
 from sojourn.ocq.genetic import simulate
 from sojourn.ocq.problem import Floats
 
-__all__ = ["CALCULATIONS"]
+__all__ = ["CALCULATIONS", "CURVES"]
 
 _PROBLEM = ocq.INSTANCES["P"]
 #: The paper's J of Algorithm 1, of collocation and of the genetic algorithm, packets s.
@@ -154,3 +154,18 @@ CALCULATIONS = {
     "trajectories": trajectories,
     "curves": curves,
 }
+
+
+def inputs() -> Mapping[str, tuple[Floats, Floats]]:
+    """The inputs of Figs. 3 to 5 over time, packets/s, as steps."""
+    t = np.asarray(_PROBLEM.mesh.t, dtype=np.float64)
+    found = {
+        "optimum": _exact().u,
+        "FB-OCQ": _sweep(50).u,
+        "collocation": _direct().u,
+        "genetic": _genetic()[0],
+    }
+    return {name: (np.repeat(t, 2)[1:-1], np.repeat(u, 2)) for name, u in found.items()}
+
+
+CURVES = {"inputs": inputs}

@@ -10,12 +10,13 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 from scipy import signal, stats
 
 from sojourn.prove import prove
-from sojourn.scenario import load
+from sojourn.scenario import Scenario, load
 
-__all__ = ["CALCULATIONS"]
+__all__ = ["CALCULATIONS", "CURVES"]
 
 #: Example 1: flows, and the rate in packets/s.
 _N, _C = 60, 3750.0
@@ -32,9 +33,7 @@ def example1() -> Mapping[str, float]:
     """
     w_n = math.sqrt(_G)
     damping = 4.5793 / (2 * w_n)
-    closed = signal.TransferFunction([_G], [1, _P1 + _P2, _P1 * _P2 + _G])
-    times = np.linspace(0, 5, 200_001)
-    times, response = signal.step(closed, T=times)
+    times, response = _step(200_001)
     final = _G / (_P1 * _P2 + _G)
     outside = np.flatnonzero(np.abs(response - final) > 0.02 * final)
     rise = [times[int(np.argmax(response >= share * final))] for share in (0.1, 0.9)]
@@ -50,6 +49,17 @@ def example1() -> Mapping[str, float]:
         "inverse_error": 1 + _dc_gain(_R),
         "inverse_error_of_digits": 1 + _dc_gain(_R_OF_DIGITS),
     }
+
+
+def _step(points: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    closed = signal.TransferFunction([_G], [1, _P1 + _P2, _P1 * _P2 + _G])
+    times, response = signal.step(closed, T=np.linspace(0, 5, points))
+    return times, response
+
+
+def figure3() -> Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """The unit-step response of (1), by the tenth of its period."""
+    return {"response": _step(2501)}
 
 
 def _dc_gain(rtt: float) -> float:
@@ -94,7 +104,16 @@ def pid_margins() -> Mapping[str, float]:
 
     N = 60 flows and about R_0 = 0.246 s with the queue at the target; the delay is exact.
     """
-    network = load(
+    network, found = _network(), dict[str, float]()
+    for name, kd in {"printed": "5.1e-5", "corrected": "5.1e-6"}.items():
+        law = f"pid:target=200packets,kp=6.2e-5,ki=3.12e-5,kd={kd},rate=29.5Hz,form=velocity"
+        found[name] = prove(network, law).margins["gain_margin"] or math.inf
+    return found
+
+
+def _network() -> Scenario:
+    """The network of Example 1."""
+    return load(
         "dumbbell",
         {
             "bottleneck.rate": "30 Mbit/s",
@@ -105,10 +124,19 @@ def pid_margins() -> Mapping[str, float]:
             "plant.fluid.model": "mgt",
         },
     )
-    found: dict[str, float] = {}
-    for name, kd in {"printed": "5.1e-5", "corrected": "5.1e-6"}.items():
-        law = f"pid:target=200packets,kp=6.2e-5,ki=3.12e-5,kd={kd},rate=29.5Hz,form=velocity"
-        found[name] = prove(network, law).margins["gain_margin"] or math.inf
+
+
+def pi_pd_margins() -> Mapping[str, float]:
+    """Phase margins of PI-PD, degrees, over its sampling time and its gain; negative: unstable."""
+    designs = {
+        **{f"ms{int(ms)}": (ms, 8e-4) for ms in (12.5, 25, 50, 100, 200)},
+        "half": (50, 4e-4),
+        "double": (50, 1.6e-3),
+    }
+    network, found = _network(), dict[str, float]()
+    for name, (ms, alpha) in designs.items():
+        margins = prove(network, f"pi_pd:target=200packets,alpha={alpha:g},period={ms:g}ms").margins
+        found[name] = math.nan if margins["phase_margin_deg"] is None else margins["phase_margin_deg"]
     return found
 
 
@@ -133,6 +161,9 @@ CALCULATIONS = {
     "example1": example1,
     "pid": pid,
     "pid_margins": pid_margins,
+    "pi_pd_margins": pi_pd_margins,
     "table2": table2,
     "sampling": sampling,
 }
+
+CURVES = {"figure3": figure3}

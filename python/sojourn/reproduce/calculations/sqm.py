@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sojourn import theorems
 
-__all__ = ["CALCULATIONS"]
+__all__ = ["CALCULATIONS", "CURVES"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,11 +60,38 @@ def figure3_printed_limit() -> Mapping[str, float]:
 
 
 def _figure3(sigma: Floats) -> Mapping[str, float]:
-    """(2) to (5) from x = 1 packet/s and empty queues, by the method of Runge and Kutta.
+    """Numbers of `_rates`.
 
     Rates at 50 s; the time after which all are within 2 % of rest (50 s: never); the greatest deviation over
     the last 10 s, of rest; the mean queue at the end, packets.
     """
+    history, q = _rates(tuple(sigma))
+    share, x = _CAPACITY * np.array(_WEIGHTS) / np.sum(_WEIGHTS), history[-1]
+    away = np.abs(history / share - 1).max(axis=1)
+    outside = np.flatnonzero(away > 0.02)
+    return {
+        "heavy": float(x[:5].mean()),
+        "light": float(x[5:].mean()),
+        "settles": float((outside[-1] + 1 if outside.size else 0) * _STEP_S),
+        "last_deviation": float(away[-round(10 / _STEP_S) :].max()),
+        "queue": float(q.mean()),
+    }
+
+
+def rates_over_time() -> Mapping[str, tuple[Floats, Floats]]:
+    """The rates of Fig. 3 over time, packets/s: the first flow of each weight under each sigma."""
+    found: dict[str, tuple[Floats, Floats]] = {}
+    for name, key in {"45 degrees": "sigma_margin", "each flow alone": "sigma_per_flow"}.items():
+        history, _ = _rates(tuple(_link()[key]))
+        times: Floats = _STEP_S * np.arange(len(history), dtype=np.float64)
+        for weight, flow in (("1500", 0), ("1000", 5)):
+            found[f"weight {weight}, {name}"] = times[::5], history[::5, flow]
+    return found
+
+
+@functools.cache
+def _rates(sigma: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Rates over time and queues at the end by (2) to (5), from x = 1 packet/s and empty queues (RK4)."""
     share = _CAPACITY * np.array(_WEIGHTS) / np.sum(_WEIGHTS)
     steps, gain = round(_END_S / _STEP_S), 1 / _RTTS**2
     prices = np.zeros((steps + 1, 10))
@@ -89,17 +116,9 @@ def _figure3(sigma: Floats) -> Mapping[str, float]:
         kx4, kq4 = slopes(x + h * kx3, q + h * kq3, step + 1)
         x = np.maximum(x + h / 6 * (kx1 + 2 * kx2 + 2 * kx3 + kx4), 0)
         q = np.maximum(q + h / 6 * (kq1 + 2 * kq2 + 2 * kq3 + kq4), 0)
-        prices[step + 1] = np.maximum(q - _BETA, 0) / sigma
+        prices[step + 1] = np.maximum(q - _BETA, 0) / np.array(sigma)
         history[step + 1] = x
-    away = np.abs(history / share - 1).max(axis=1)
-    outside = np.flatnonzero(away > 0.02)
-    return {
-        "heavy": float(x[:5].mean()),
-        "light": float(x[5:].mean()),
-        "settles": float((outside[-1] + 1 if outside.size else 0) * _STEP_S),
-        "last_deviation": float(away[-round(10 / _STEP_S) :].max()),
-        "queue": float(q.mean()),
-    }
+    return history, q
 
 
 def theorem3() -> Mapping[str, float]:
@@ -185,3 +204,5 @@ CALCULATIONS = {
     "theorem3": theorem3,
     "regret": regret,
 }
+
+CURVES = {"rates": rates_over_time}

@@ -1,0 +1,231 @@
+"""League tables: all laws of an experiment beside each other, and no winner inside the noise.
+
+Laws are compared with the one of the best mean by paired differences over common seeds, and all tests of a
+table are corrected together by Holm's method. Laws that this does not separate from the best are *level*.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sojourn.reproduce.paper import TODAY, Experiment, Name, labelled
+from sojourn.result import metrics
+from sojourn.result.column import Column
+from sojourn.result.statistics import Estimate, estimate, holm, paired_p, standardized
+from sojourn.result.words import seconds
+from sojourn.scenario import load
+
+if TYPE_CHECKING:
+    from sojourn.reproduce import Reproduction
+
+__all__ = ["MEASURES", "Measure", "Standing", "compare", "league", "over_all", "rows", "share_of_best"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of a league table."""
+
+    name: str
+    column: Column
+    #: True if larger values are better.
+    more_is_better: bool
+    #: In the table over all experiments: a ratio to tail drop's, a difference from it, or the value.
+    against: str
+
+    def relative(self, value: float, other: float) -> float:
+        """A mean relative to tail drop's in the same experiment; of a ratio the logarithm."""
+        match self.against:
+            case "ratio":
+                return math.log(value / other) if value > 0 and other > 0 else math.nan
+            case "difference":
+                return value - other
+        return value
+
+
+MEASURES = (
+    Measure("delay", metrics.SOJOURN_P95_S, more_is_better=False, against="ratio"),
+    Measure("utilisation", metrics.UTILIZATION, more_is_better=True, against="difference"),
+    Measure("loss", metrics.DROP_RATIO, more_is_better=False, against="difference"),
+    Measure("fairness", metrics.JAIN_INDEX, more_is_better=True, against="difference"),
+    Measure("settling", Column("settling_s", "settling", "s"), more_is_better=False, against="value"),
+)
+#: Labels of the laws that run in each experiment of the table over all.
+COMMON = ("tail drop", "PI by its rule", *TODAY)
+#: Corrected p below which a law is separated from the best.
+SEPARATED = 0.05
+
+#: Values by seed, or by experiment.
+Units = Mapping[Any, float]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A law in a column of a league table."""
+
+    estimate: Estimate
+    #: True if no mean is better.
+    best: bool
+    #: Paired standardised difference from the best; None for the best itself, one seed, or equal differences.
+    effect: Estimate | None
+    #: Value of p of that difference, corrected for all of the table; None where it has no test.
+    p: float | None
+
+    @property
+    def level(self) -> bool:
+        """True unless it is separated from the best."""
+        return self.best or self.p is None or self.p >= SEPARATED
+
+
+def compare(table: Mapping[Measure, Mapping[str, Units]]) -> dict[tuple[str, Measure], Standing]:
+    """Standings of labelled samples: each beside the best of its measure, over the units that both have."""
+    tests: dict[tuple[str, Measure], list[float]] = {}
+    means: dict[tuple[str, Measure], Estimate] = {}
+    bests: dict[Measure, str] = {}
+    for measure, by_label in table.items():
+        for label, units in by_label.items():
+            means[label, measure] = estimate(list(units.values()))
+        sign = -1 if measure.more_is_better else 1
+        best = min(by_label, key=lambda label: sign * means[label, measure].mean, default="")
+        bests[measure] = best
+        for label, units in by_label.items():
+            own = by_label[best]
+            if label != best:
+                tests[label, measure] = [value - own[unit] for unit, value in units.items() if unit in own]
+    found = {key: paired_p(differences) for key, differences in tests.items()}
+    known = [(key, p) for key, p in found.items() if p is not None]
+    corrected = dict(zip((key for key, _ in known), holm([p for _, p in known]), strict=True))
+    return {
+        key: Standing(
+            mean,
+            key[0] == bests[key[1]],
+            standardized(tests[key]) if key in tests else None,
+            corrected.get(key),
+        )
+        for key, mean in means.items()
+    }
+
+
+def league(of: Reproduction, experiment: Experiment) -> dict[tuple[str, Measure], Standing]:
+    """The league table of an experiment, by labels of laws; empty if it did not run."""
+    return compare({measure: _samples(of, experiment, measure) for measure in MEASURES})
+
+
+def rows(of: Reproduction) -> Iterator[dict[str, object]]:
+    """The league tables of a paper: a row an experiment, law and measure."""
+    for experiment in of.paper.experiments.values():
+        qdiscs = {label: qdisc for qdisc, label in _labels(of, experiment).items()}
+        for (label, measure), one in league(of, experiment).items():
+            effect = one.effect
+            yield {
+                "experiment": experiment.name,
+                "law": label,
+                "qdisc": qdiscs[label],
+                "measure": measure.name,
+                "metric": measure.column.metric,
+                "n": one.estimate.n,
+                "mean": one.estimate.mean,
+                "low": one.estimate.low,
+                "high": one.estimate.high,
+                "effect": None if effect is None else effect.mean,
+                "effect_low": None if effect is None else effect.low,
+                "effect_high": None if effect is None else effect.high,
+                "p_holm": one.p,
+                "best": one.best,
+                "level": one.level,
+            }
+
+
+def share_of_best(of: Reproduction) -> dict[tuple[str, Measure], tuple[int, int]]:
+    """Numbers of experiments in which a law is level with the best, and in which it is measured."""
+    found: dict[tuple[str, Measure], tuple[int, int]] = {}
+    for experiment in of.paper.experiments.values():
+        for key, one in league(of, experiment).items():
+            level, ran = found.get(key, (0, 0))
+            found[key] = (level + one.level, ran + 1)
+    return found
+
+
+def over_all(several: Sequence[Reproduction]) -> dict[tuple[str, Measure], Standing]:
+    """Controls and today's laws relative to tail drop: the units are the experiments that have them all."""
+    table: dict[Measure, dict[str, dict[str, float]]] = {measure: {} for measure in MEASURES}
+    for of in several:
+        for experiment in of.paper.experiments.values():
+            unit = f"{of.paper.name}.{experiment.name}"
+            by_measure = {measure: _samples(of, experiment, measure) for measure in MEASURES}
+            if not set(COMMON) <= by_measure[MEASURES[0]].keys():
+                continue
+            for measure, samples in by_measure.items():
+                means = {label: estimate(list(units.values())).mean for label, units in samples.items()}
+                for label in COMMON:
+                    if label in means and COMMON[0] in means:
+                        value = measure.relative(means[label], means[COMMON[0]])
+                    elif label in means and measure.against == "value":
+                        value = means[label]
+                    else:
+                        continue
+                    if not math.isnan(value):
+                        table[measure].setdefault(label, {})[unit] = value
+    return compare({measure: by_label for measure, by_label in table.items() if by_label})
+
+
+def _labels(of: Reproduction, experiment: Experiment) -> dict[str, str]:
+    """Labels of qdiscs: of several one that all papers share, else the first."""
+    found: dict[str, str] = {}
+    for label, qdisc in labelled(of.paper, experiment):
+        if label in COMMON:
+            found[qdisc] = label
+        found.setdefault(qdisc, label)
+    return found
+
+
+def _samples(of: Reproduction, experiment: Experiment, measure: Measure) -> dict[str, dict[int, float]]:
+    """Values by label and seed, in the metric's own unit."""
+    found: dict[str, dict[int, float]] = {}
+    for qdisc, label in _labels(of, experiment).items():
+        seeds = of.samples.seeds.get((experiment.name, qdisc), [])
+        values = _values(of, experiment, qdisc, measure.column.metric)
+        by_seed = {seed: value for seed, value in zip(seeds, values, strict=False) if not math.isnan(value)}
+        if by_seed:
+            found[label] = by_seed
+    return found
+
+
+def _values(of: Reproduction, experiment: Experiment, qdisc: str, metric: str) -> Sequence[float]:
+    if metric == "settling_s":
+        return _settling(of, experiment, qdisc)
+    try:
+        sample = of.samples.of(Name(experiment.name, metric), qdisc)
+    except LookupError:
+        return ()
+    return [float(value) for value in np.atleast_1d(sample)]
+
+
+def _settling(of: Reproduction, experiment: Experiment, qdisc: str) -> list[float]:
+    """Mean settling time of each seed over the stretches; one that does not settle counts as its stretch."""
+    found: list[float] = []
+    for times in of.samples.settling.get((experiment.name, qdisc), []):
+        if times is None:
+            found.append(math.nan)
+            continue
+        lengths = _stretches(experiment, len(times))
+        settled = [length if time is None else time for time, length in zip(times, lengths, strict=True)]
+        found.append(math.fsum(settled) / len(settled))
+    return found
+
+
+@functools.cache
+def _stretches(experiment: Experiment, count: int) -> list[float]:
+    """Lengths of the stretches between changes, s; the whole run for each where the changes are others."""
+    scenario = load(experiment.scenario, dict(experiment.changes))
+    times = sorted({seconds(one["time"]) or 0.0 for one in json.loads(scenario.to_json())["at"]})
+    ends = [0.0, *times, scenario.duration_s]
+    lengths = [end - start for start, end in itertools.pairwise(ends)]
+    return lengths if len(lengths) == count else [scenario.duration_s] * count

@@ -1,0 +1,211 @@
+"""League tables: the best by paired differences, and no winner inside the noise."""
+
+import itertools
+import json
+import random
+from math import isclose, nan
+
+import polars as pl
+import pytest
+from scipy.special import nctdtr
+
+from sojourn.errors import InputError
+from sojourn.reproduce import Reproduction
+from sojourn.reproduce.league import MEASURES, compare, over_all, share_of_best
+from sojourn.reproduce.page import page, with_half, write_all
+from sojourn.reproduce.paper import TODAY, labelled, names, parse, read
+from sojourn.reproduce.runs import Samples
+from sojourn.result.statistics import standardized
+
+DELAY, UTILISATION, LOSS, FAIRNESS, SETTLING = MEASURES
+
+
+def paper(**today):
+    controls = {"tail_drop": "tail_drop", "pi_rule": "pi"}
+    experiment = {"scenario": "arm_pfc/exp5", "laws": ["own"], "controls": controls}
+    return parse(
+        "made_up",
+        {
+            "title": "T",
+            "reference": "R",
+            "laws": {
+                "own": {
+                    "one": {"qdisc": "own", "origin": "printed"},
+                    "again": {"qdisc": "own", "origin": "printed"},
+                    "rule": {"qdisc": "pi", "origin": "its rule"},
+                }
+            },
+            "experiments": {"e": experiment, "f": experiment | {"variants": {"near": {}, "far": {}}}},
+            "claims": [],
+            "today": today,
+        },
+    )
+
+
+def reproduction(seeds=10):
+    """Delays of 10 to 70 ms, of which those of cake and fq_codel differ by less than their noise."""
+    of, samples = paper(experiments=["e", "f"]), Samples()
+    draw = random.Random(1)
+    for experiment in of.experiments.values():
+        rows = [
+            {
+                "qdisc": qdisc,
+                "seed": seed,
+                "link": "bottleneck",
+                "class": None,
+                "queue": None,
+                "sojourn_p95_s": 0.01 * min(2, place) + 0.001 + 0.0001 * draw.random(),
+                "utilization": 0.9,
+                "drop_ratio": 0.1,
+                "settling_s": [30.0, None, 20.0] if qdisc == "own" else None,
+            }
+            for place, qdisc in enumerate(reversed(["tail_drop", "pi", "own", *TODAY]))
+            for seed in range(1, seeds + 1)
+        ]
+        schema = {"settling_s": pl.List(pl.Float64)}
+        empty = {"qdisc": [], "seed": [], "link": [], "class": [], "queue": [], "name": [], "value": []}
+        samples.add(experiment, pl.DataFrame(rows, schema_overrides=schema), pl.DataFrame(empty))
+    return Reproduction(of, [], samples, quick=False)
+
+
+def test_the_interval_of_an_effect_is_that_of_the_noncentral_t():
+    differences = [0.5, 1.5, 0.7, 2.0, 1.1]
+    found = standardized(differences)
+    t = found.mean * found.n**0.5
+    assert isclose(nctdtr(found.n - 1, found.low * found.n**0.5, t), 0.975, rel_tol=1e-4)
+    assert isclose(nctdtr(found.n - 1, found.high * found.n**0.5, t), 0.025, rel_tol=1e-4)
+    mirrored = standardized([-one for one in differences])
+    assert (mirrored.mean, mirrored.low, mirrored.high) == (-found.mean, -found.high, -found.low)
+
+
+def test_large_effects_have_the_interval_of_the_deviation_alone():
+    spread = [0.0, 0.3, -0.2, 0.1]
+    below, above = (standardized([mean + one for one in spread]) for mean in (10.4, 10.5))
+    assert isclose(below.low / below.mean, above.low / above.mean, rel_tol=2e-3)
+    assert isclose(below.high / below.mean, above.high / above.mean, rel_tol=2e-3)
+    assert standardized([1.0, 1.0 + 1e-12]).high > 1e11
+
+
+@pytest.mark.parametrize("differences", [[], [1.0], [2.0, 2.0]])
+def test_equal_or_single_differences_have_no_effect_size(differences):
+    assert standardized(differences) is None
+
+
+def test_a_law_inside_the_noise_is_level_with_the_best():
+    noise = [0.0, 3.0, -2.0, 1.0, -1.0, 2.0, -3.0, 0.5]
+    units = dict.fromkeys(range(8), 10.0)
+    near = {seed: 10.1 + one for seed, one in enumerate(noise)}
+    far = {seed: 20.0 + one for seed, one in enumerate(noise)}
+    found = compare({DELAY: {"a": units, "near": near, "far": far}})
+    assert [key[0] for key, one in found.items() if one.best] == ["a"]
+    assert found["a", DELAY].effect is None
+    assert found["near", DELAY].level
+    assert not found["far", DELAY].level
+    assert found["far", DELAY].effect.low > 0
+
+
+def test_where_more_is_better_the_largest_is_the_best():
+    found = compare({UTILISATION: {"a": {1: 0.9, 2: 0.91}, "b": {1: 0.99, 2: 1.0}}})
+    assert found["b", UTILISATION].best
+
+
+def test_one_seed_separates_nothing():
+    found = compare({DELAY: {"a": {1: 1.0}, "b": {1: 1000.0}}})
+    assert found["b", DELAY].level
+    assert found["b", DELAY].p is None
+
+
+def test_the_order_of_the_laws_changes_nothing():
+    samples = {
+        label: dict(enumerate(of))
+        for label, of in {"a": [1.0, 2.0, 3.0], "b": [2.0, 2.5, 3.7], "c": [9.0, 9.5, 9.1]}.items()
+    }
+    outcomes = [
+        compare({DELAY: {label: samples[label] for label in order}})
+        for order in itertools.permutations("abc")
+    ]
+    assert all(one == outcomes[0] for one in outcomes)
+
+
+def test_the_correction_is_for_the_whole_table():
+    units = {"a": {1: 1.0, 2: 1.1, 3: 0.9, 4: 1.0}, "b": {1: 1.3, 2: 1.5, 3: 1.2, 4: 1.45}}
+    alone = compare({DELAY: units})["b", DELAY].p
+    both = compare({DELAY: units, LOSS: units})["b", DELAY].p
+    assert isclose(both, 2 * alone)
+
+
+def test_a_stretch_without_settling_counts_in_full():
+    # 40, 30 and 30 s long.
+    rows = reproduction().league().filter(measure="settling", experiment="e")
+    assert rows["law"].to_list() == ["own, one"]
+    assert isclose(rows["mean"].item(), (30 + 30 + 20) / 3)
+
+
+def test_a_qdisc_has_one_row_by_the_label_that_all_papers_share():
+    labels = reproduction().league()["law"].unique().to_list()
+    assert sorted(labels) == sorted(["own, one", "tail drop", "PI by its rule", *TODAY])
+
+
+def test_the_document_has_the_league():
+    document = json.loads(reproduction().to_json())
+    assert len(document["league"]) == reproduction().league().height
+    assert {"mean", "low", "high", "effect", "p_holm", "level"} <= document["league"][0].keys()
+
+
+def test_the_pages_mark_the_laws_that_are_level(tmp_path):
+    of = reproduction()
+    text = page(of)
+    assert '<section id="league">' in text
+    assert 'class="level"' in text
+    place = write_all([of], tmp_path / "index.html")
+    assert "ratio to tail drop" in place.read_text()
+
+
+def test_over_all_experiments_are_the_units():
+    found = over_all([reproduction()])
+    assert found["tail drop", DELAY].estimate.mean == 0
+    assert {one.estimate.n for one in found.values()} == {3}
+    assert not found["tail drop", DELAY].level
+    assert found["cake", DELAY].best
+
+
+def test_without_todays_laws_there_is_none_over_all():
+    of = reproduction()
+    bare = Reproduction(paper(), [], of.samples, quick=False)
+    assert over_all([bare]) == {}
+    assert share_of_best(of)["own, one", DELAY] == (0, 3)
+    assert share_of_best(bare)["own, one", DELAY] == (3, 3)
+
+
+def test_numbers_have_the_digits_of_their_interval():
+    assert with_half(95.4213, 107.0) == "95 ± 107"
+    assert with_half(0.995123, 0.0019) == "0.9951 ± 0.0019"
+    assert with_half(100.0, 0.0) == with_half(100.0, None) == "100"
+
+
+def test_variants_may_be_named_alone():
+    of = paper(experiments=["f"], quick=["f.near"])
+    assert [one.name for one in of.experiments.values() if one.today_quick] == ["f.near"]
+    assert "cake" in dict(labelled(of, of.experiments["f.far"]))
+    assert "cake" not in dict(labelled(of, of.experiments["e"]))
+
+
+def test_a_fault_of_todays_laws_is_one_line():
+    with pytest.raises(InputError, match=r'today\.quick: "g" is no experiment; expected e, f\.near, f\.far'):
+        paper(quick=["g"])
+    with pytest.raises(InputError, match="expected experiments or quick"):
+        paper(slow=["e"])
+
+
+def test_all_papers_have_todays_laws():
+    for name in names():
+        of = read(name).experiments.values()
+        assert any(one.today for one in of)
+        assert any(one.today_quick for one in of)
+
+
+def test_missing_values_are_left_out():
+    found = compare({DELAY: {"a": {1: 1.0, 2: 2.0}, "b": {2: 3.0}}})
+    assert found["b", DELAY].estimate.n == 1
+    assert SETTLING.relative(3.0, nan) == 3.0
+    assert FAIRNESS.relative(0.9, 0.8) == pytest.approx(0.1)
