@@ -1,13 +1,16 @@
 """Runs of a made-up paper: sweeps by the changes that settings bring, and the commands that repeat them."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from sojourn.cli import main
 from sojourn.reproduce import graded
-from sojourn.reproduce.paper import Name, parse
+from sojourn.reproduce.paper import Name, Setting, parse
 from sojourn.reproduce.runs import carry_out, command
 from sojourn.sweep.store import opened
 
@@ -94,6 +97,25 @@ def test_a_setting_may_change_the_scenario(tmp_path):
     control = PAPER.laws["own"][1].instead("tail_drop").key
     assert samples.of(Name("e", "mark_ratio", "own"), control) == 0
     assert {one.name for one in tmp_path.iterdir()} == {"made_up.e.sweep", "made_up.e.drops.sweep"}
+
+
+def test_runs_that_fail_are_named(tmp_path, monkeypatch, capsys):
+    """On the page, in the document, and in the line of the command, whose exit code is 1."""
+    broken = Setting("broken", "nonesuch", "a law that is none")
+    paper = replace(PAPER, laws={"own": (*PAPER.laws["own"], broken)})
+    found = graded(paper, tmp_path, jobs=1, quick=True)
+    named = found.samples.failures
+    assert [one.partition(": ")[0] for one in named] == ["e, nonesuch, seed 1"]
+    assert json.loads(found.to_json())["failed"] == named
+    assert "Runs that failed" in found.report(tmp_path / "page.html").read_text()
+    whole = graded(PAPER, tmp_path / "whole", jobs=1, quick=True)
+    assert "Runs that failed" not in whole.report(tmp_path / "page.html").read_text()
+    monkeypatch.setattr("sojourn.reproduce.paper.read", lambda _: paper)
+    assert main(["reproduce", "cpc", "--quick", "--out", str(tmp_path), "--quiet"]) == 1
+    line = capsys.readouterr().err
+    assert line.startswith(
+        "sojourn reproduce: 1 run failed and no sample has them, the first: made_up, e, nonesuch"
+    )
 
 
 def test_the_commands_have_the_changes():

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.cli import options, printing, watching
-from sojourn.errors import Interrupted
+from sojourn.errors import Interrupted, SojournError
 
 if TYPE_CHECKING:
     from sojourn.reproduce import Reproduction
@@ -40,7 +40,7 @@ def run(
 
 
 def _deliver(found: Sequence[Reproduction], folder: Path, *, as_json: bool, quiet: bool) -> None:
-    """Print the grades, and write the pages."""
+    """Print the grades, and write the pages. Raises `SojournError` if a run has failed."""
     from sojourn.reproduce.page import write_all
 
     delivery = printing.Delivery()
@@ -53,7 +53,12 @@ def _deliver(found: Sequence[Reproduction], folder: Path, *, as_json: bool, quie
     if not quiet:
         for written in delivery.written:
             printing.note(f"wrote {written}")
-    delivery.conclude("sojourn reproduce", None)
+    failed = [f"{one.paper.name}, {line}" for one in found for line in one.samples.failures]
+    outcome = None
+    if failed:
+        runs = "1 run" if len(failed) == 1 else f"{len(failed)} runs"
+        outcome = SojournError(f"{runs} failed and no sample has them, the first: {failed[0]}")
+    delivery.conclude("sojourn reproduce", outcome)
 
 
 def _document(found: Sequence[Reproduction]) -> str:

@@ -57,11 +57,12 @@ class Reproduction:
         return pl.DataFrame(list(league_rows(self)), infer_schema_length=None)
 
     def to_json(self) -> str:
-        """The grades and the league tables as JSON."""
+        """The grades, the league tables, and the runs that failed as JSON."""
         rows = [self._row(of) for of in self.claims]
         about = {"paper": self.paper.name, "reference": self.paper.reference, "quick": self.quick}
-        league = list(league_rows(self))
-        return json.dumps({**about, "claims": rows, "league": league}, indent=1, ensure_ascii=False)
+        league, failed = list(league_rows(self)), self.samples.failures
+        found = {**about, "claims": rows, "league": league, "failed": failed}
+        return json.dumps(found, indent=1, ensure_ascii=False)
 
     def report(self, path: str | Path) -> Path:
         """Write the page. Raises `InputError` for a name that is none of a page, or `NotWritten`."""

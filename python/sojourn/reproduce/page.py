@@ -52,6 +52,8 @@ figcaption { color: var(--muted) }
 """
 #: Columns of few words.
 FEW_WORDS = ("id", "paper", "grade", "law", "setting")
+#: Runs that failed and are listed.
+MOST_FAILURES = 20
 #: Meaning of each grade.
 MEANINGS = {
     Grade.REPRODUCED: "true under every setting of the laws",
@@ -84,6 +86,7 @@ def page(of: Reproduction) -> str:
         f'<p class="verdict">{prose(_counted(of))}</p>\n<p class="setting">{prose(of.paper.reference)}.</p>\n'
         f"{_hurry(of)}</header>",
         _claims(of),
+        _failures(of),
         _assumed(of),
         _settings(of),
         _figures(of),
@@ -174,6 +177,17 @@ def _claim(of: Reproduction, one: Graded) -> str:
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def _failures(of: Reproduction) -> str:
+    """Runs that failed, with their messages: no sample has them."""
+    failed = of.samples.failures
+    if not failed:
+        return ""
+    rows = "".join(f"<li>{escape(one)}</li>\n" for one in failed[:MOST_FAILURES])
+    left = len(failed) - MOST_FAILURES
+    rows += f"<li>and {left} more</li>\n" if left > 0 else ""
+    return f'<section id="failures">\n<h2>Runs that failed</h2>\n<ul>\n{rows}</ul>\n</section>'
 
 
 def _assumed(of: Reproduction) -> str:

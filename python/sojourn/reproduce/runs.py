@@ -56,6 +56,8 @@ class Samples:
         self.settling: dict[tuple[str, str], list[list[float | None] | None]] = {}
         #: Times and values by figure, qdisc and metric of figures over time.
         self.series: dict[tuple[str, str, str], tuple[Sample, Sample]] = {}
+        #: Runs that failed, a line each.
+        self.failures: list[str] = []
 
     def add(self, experiment: Experiment, table: pl.DataFrame, windows: pl.DataFrame) -> None:
         """Add the tables of an experiment's sweep."""
@@ -82,6 +84,11 @@ class Samples:
                     key = (experiment.name, str(qdisc), link, within, traffic_class, str(metric))
                     is_several = text.startswith(EVERY) or isinstance(traffic_class, tuple)
                     self._found[key] = _by_seed(rows) if is_several else _numbers(rows["value"])
+
+    def add_failures(self, experiment: Experiment, failed: pl.DataFrame) -> None:
+        """Add the cells of a sweep that failed, a line each."""
+        for row in failed.sort("qdisc", "seed").iter_rows(named=True):
+            self.failures.append(f"{experiment.name}, {row['qdisc']}, seed {row['seed']}: {row['error']}")
 
     def of(self, name: Name, qdisc: str) -> Sample:
         """Values by seed. Raises `LookupError` where there is none."""
@@ -116,6 +123,7 @@ def carry_out(
         windows = found.windows().filter(pl.col("name").is_in(metrics))
         tables = found.table().collect(), windows.collect()
         samples.add(experiment, *(of.with_columns(named) for of in tables))
+        samples.add_failures(experiment, found.failures())
     for figure in paper.figures:
         if figure.kind == "series" and (figure.quick or not quick):
             _add_series(samples, paper, figure, (out, jobs))
@@ -138,6 +146,7 @@ def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Pat
     for part in _by_changes(settings):
         store = ".".join([paper.name, figure.name, *part.name, "sweep"])
         found = sweep(read(_grid(own, part, quick=False)), out / store, engine)
+        samples.add_failures(own, found.failures())
         named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
         windows = found.windows().collect().with_columns(named)
         for metric in figure.metrics:
