@@ -246,7 +246,7 @@ def standardized(differences: Sequence[float]) -> Estimate | None:
 
     >>> found = standardized([1.0, 2.0, 3.0])
     >>> f"{found.mean:.2f} from {found.low:.2f} to {found.high:.2f}"
-    '2.00 from -0.24 to 4.28'
+    '2.00 from -0.14 to 4.11'
     """
     n = len(differences)
     found = estimate(differences) if n > 1 else None

@@ -105,7 +105,7 @@ class Validity:
         Infinite for an oscillation of more than that share of the queue where theory has none.
 
         >>> import sojourn as sj
-        >>> sorted(sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).beyond)
+        >>> sorted(sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1, 2]).beyond)
         ['oscillation_packets', 'peak_packets']
         """
         found = {
