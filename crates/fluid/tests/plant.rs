@@ -8,6 +8,8 @@ mod limits;
 mod networks;
 #[path = "plant/order.rs"]
 mod order;
+#[path = "plant/reach.rs"]
+mod reach;
 #[path = "plant/shared.rs"]
 mod shared;
 #[path = "plant/shares.rs"]

@@ -41,8 +41,17 @@ pub struct Piece {
 pub struct Curves<'a> {
     length: f64,
     parts: &'a [Parts],
-    /// Beyond the end they are extrapolated linearly.
-    is_beyond: bool,
+    side: Side,
+}
+
+/// Where a piece lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Side {
+    /// Before the oldest step kept: values are those of its beginning.
+    Before,
+    Within,
+    /// After the last step: values follow its tangent.
+    Beyond,
 }
 
 /// An interval of time.
@@ -74,8 +83,8 @@ impl History {
         History { width, start, before, first: 0, next: 0, times, parts, capacity }
     }
 
-    /// Values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number of
-    /// the step found last; the search starts there.
+    /// Values at `t`: before the start, or the oldest step kept, those of its beginning; beyond the last step on its
+    /// tangent. `hint` is the number of the step found last; the search starts there.
     pub fn at(&self, t: f64, hint: &mut usize) -> Moment<'_> {
         let (piece, curves) = self.piece(t, hint);
         Moment { curves, share: piece.share(t) }
@@ -86,20 +95,22 @@ impl History {
     pub fn piece(&self, t: f64, hint: &mut usize) -> (Piece, Curves<'_>) {
         if t <= self.start || self.next == 0 {
             let still = Range { from: f64::NEG_INFINITY, until: self.start };
-            let curves = Curves { length: 0.0, parts: &self.before, is_beyond: false };
+            let curves = Curves { length: 0.0, parts: &self.before, side: Side::Before };
             return (Piece { holds: still, origin: self.start, inverse: 0.0 }, curves);
         }
         *hint = self.find(t, *hint);
         let place = *hint & (self.capacity - 1);
         let ([begin, end], parts) = (self.times[place], &self.parts[place * self.width..]);
-        let (length, is_beyond) = (end - begin, t > end);
-        let piece = if is_beyond {
+        let length = end - begin;
+        let (side, holds, origin, inverse) = if t > end {
             // The piece ends wherever the next step will.
-            Piece { holds: Range::NONE, origin: end, inverse: 1.0 }
+            (Side::Beyond, Range::NONE, end, 1.0)
+        } else if t < begin {
+            (Side::Before, Range { from: f64::NEG_INFINITY, until: begin }, begin, 0.0)
         } else {
-            Piece { holds: Range { from: begin, until: end }, origin: begin, inverse: 1.0 / length }
+            (Side::Within, Range { from: begin, until: end }, begin, 1.0 / length)
         };
-        (piece, Curves { length, parts, is_beyond })
+        (Piece { holds, origin, inverse }, Curves { length, parts, side })
     }
 
     /// Number of the last step at whose beginning `is_past` is false; None where no step is kept or it is true from
@@ -241,8 +252,10 @@ impl Curves<'_> {
     #[inline]
     pub fn cubic(&self, place: usize) -> Cubic {
         let ([y0, f0, y1, f1], length) = (self.parts[place], self.length);
-        if self.is_beyond {
-            return Cubic([y1, f1, 0.0, 0.0]);
+        match self.side {
+            Side::Within => (),
+            Side::Before => return Cubic([y0, 0.0, 0.0, 0.0]),
+            Side::Beyond => return Cubic([y1, f1, 0.0, 0.0]),
         }
         let (grown, first, last) = (y1 - y0, length * f0, length * f1);
         Cubic([y0, first, 3.0 * grown - 2.0 * first - last, first + last - 2.0 * grown])
@@ -252,8 +265,10 @@ impl Curves<'_> {
     #[inline]
     pub fn slope(&self, place: usize) -> Cubic {
         let ([y0, f0, y1, f1], length) = (self.parts[place], self.length);
-        if self.is_beyond {
-            return Cubic([f1, 0.0, 0.0, 0.0]);
+        match self.side {
+            Side::Within => (),
+            Side::Before => return Cubic::default(),
+            Side::Beyond => return Cubic([f1, 0.0, 0.0, 0.0]),
         }
         // What bends it is lost in the rounding of the values where the step is short.
         let bend = (y1 - y0) - length * f64::midpoint(f0, f1);

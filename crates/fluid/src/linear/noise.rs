@@ -8,9 +8,8 @@
 //! ```
 //!
 //! in the notation of [`super::disturbed`], d'_i the mean over the delays of signals, while the flight falls by a packet an
-//! ACK. Where windows grow after a window of acknowledged bytes, a reduction
-//! also discards the count so far, uniform between 0 and 1 packet of growth; the steps of growth that it delays are a round
-//! trip apart, t'_i = m_i d_i (1 - d_i) / (s R_i D).
+//! ACK. Where windows grow after a window of acknowledged bytes, a reduction also discards the count so far, uniform between
+//! 0 and 1 packet of growth; the steps of growth that it delays are a round trip apart, t'_i = m_i d_i (1 - d_i) / (s R_i D).
 //!
 //! Each flow has f_i reductions per second, with the mean x_i and the mean square y_i, independent of each other and of those
 //! of other flows (N. Campbell, "The study of discontinuous phenomena", 1909): the spectral density of the backlog is

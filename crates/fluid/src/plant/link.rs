@@ -18,6 +18,8 @@ pub struct Link {
     /// C now, and 1 / C; both 0 while the rate is 0.
     pub(super) capacity: f64,
     pub(super) inverse: f64,
+    /// Least C above 0, so far or to come.
+    least: f64,
     /// p in force.
     pub(super) p: f64,
     /// True if the law marks packets that can be marked.
@@ -75,6 +77,7 @@ impl Link {
             rates: Vec::new(),
             capacity,
             inverse: 0.0,
+            least: f64::INFINITY,
             p: 0.0,
             marks: true,
             smooth: false,
@@ -126,6 +129,14 @@ impl Link {
         self.rates.push((now, capacity));
         self.capacity = capacity;
         self.inverse = inverse(capacity);
+        self.expect_capacity(capacity);
+    }
+
+    /// C will be this one at some time.
+    pub(super) fn expect_capacity(&mut self, capacity: f64) {
+        if capacity > 0.0 {
+            self.least = self.least.min(capacity);
+        }
     }
 
     /// Sets its share of a link, packets/s.
@@ -197,10 +208,9 @@ impl Link {
 
     /// Longest queueing delay so far or to come, s; `backlog` is the present one.
     pub(super) fn longest_wait(&self, backlog: f64) -> f64 {
-        let rates = self.rates.iter().map(|(_, rate)| *rate).filter(|rate| *rate > 0.0);
         // Without a limit the queue may have been at twice what it is.
         let most = if self.buffer.is_finite() { self.buffer } else { 2.0 * backlog };
-        most * inverse(rates.fold(f64::INFINITY, f64::min))
+        most / self.least
     }
 
     /// Time at which the signal of a packet sent at `then` was given.

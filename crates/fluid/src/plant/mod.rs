@@ -20,8 +20,8 @@
 //! is sent at once, (4) admits N (W / R + W'), and with one class q is N W - C T, while windows fall no faster than ACKs
 //! let packets leave (K. Jacobsson, L. L. H. Andrew, A. Tang, K. H. Johansson, H. Hjalmarsson, S. H. Low, "ACK-clocking
 //! dynamics", INFOCOM 2008; the joint link model). Their signals take effect by degrees: s is the mean over a span a =
-//! 2 r R ([`Window::signal_span`] R), (S - S(t - a)) / a with a state S' = s_d, 0 at the start and still while a link has
-//! rate 0. The span is that of the present R: while a(t) changes, signals count 1 + a' / 2 times, to first order.
+//! 2 r R ([`Window::signal_span`] R), (S - S(t - a)) / a with a state S' = s_d, 0 at the start. While a link has rate 0
+//! it stands still: signals of the pause do not count, and those before it are forgotten after a. The span is that of the present R: while a(t) changes, signals count 1 + a' / 2 times, to first order.
 //!
 //! A class arrives at its next link as it leaves the one before: queues are first in, first out, so that classes leave
 //! in their shares at arrival. All propagation delays count in T_p: each link has a clock that lags the sender's by
@@ -149,6 +149,8 @@ struct ClassState {
     sender: Sender,
     flows: Ramp,
     base_rtt: f64,
+    /// Longest T_p, so far or to come, s.
+    longest_base_rtt: f64,
     loss: f64,
     /// True if ACKs clock its packets: they follow its window at once.
     is_clocked: bool,
@@ -354,6 +356,7 @@ impl Plant {
                 sender,
                 flows,
                 base_rtt,
+                longest_base_rtt: base_rtt,
                 loss,
                 is_clocked,
                 waits,
@@ -510,9 +513,26 @@ impl Plant {
         self.take_rates();
     }
 
+    /// C of a link will be this one at some time: the plant keeps the history that its round trips need.
+    pub fn expect_capacity(&mut self, link: usize, capacity: f64) {
+        self.links[link].expect_capacity(capacity);
+    }
+
+    /// The same of a link that several queues share.
+    pub fn expect_shared_capacity(&mut self, number: usize, capacity: f64) {
+        self.shared[number].expect_capacity(capacity);
+    }
+
     /// Sets T_p of a class from now on, s.
     pub fn set_base_rtt(&mut self, class: usize, base_rtt: f64) {
         self.classes[class].base_rtt = base_rtt;
+        self.expect_base_rtt(class, base_rtt);
+    }
+
+    /// T_p of a class will be this one at some time, s.
+    pub fn expect_base_rtt(&mut self, class: usize, base_rtt: f64) {
+        let longest = &mut self.classes[class].longest_base_rtt;
+        *longest = longest.max(base_rtt);
     }
 
     /// Sets the number of flows of a class from now on. New flows have windows of one packet, which lowers the mean
@@ -721,7 +741,7 @@ impl System for Plant {
         let back = self
             .classes
             .iter()
-            .map(|of| of.longest_delay() * (of.base_rtt + of.waits.iter().map(longest).sum::<f64>()));
+            .map(|of| of.longest_delay() * (of.longest_base_rtt + of.waits.iter().map(longest).sum::<f64>()));
         // The shares of a queue's content depend on its time of arrival.
         let apart = self.links.iter().filter(|link| link.has_shares());
         apart.map(|link| link.came).fold(t - back.fold(0.0, f64::max), f64::min)

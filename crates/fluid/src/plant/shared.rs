@@ -38,6 +38,8 @@ pub struct SharedLink {
     pub buffer: f64,
     capacity: f64,
     nominal: f64,
+    /// Least C above 0, so far or to come, packets/s.
+    least: f64,
     /// Rate of the reserved queue, packets/s.
     reserved: f64,
     pub(super) queues: Vec<Member>,
@@ -89,6 +91,7 @@ impl SharedLink {
             buffer,
             capacity,
             nominal: capacity,
+            least: capacity,
             reserved: 0.0,
             queues: queues.into_iter().map(member).collect(),
             is_full: false,
@@ -120,6 +123,14 @@ impl SharedLink {
 
     pub(super) fn set_capacity(&mut self, capacity: f64) {
         self.capacity = capacity;
+        self.expect_capacity(capacity);
+    }
+
+    /// C will be this one at some time.
+    pub(super) fn expect_capacity(&mut self, capacity: f64) {
+        if capacity > 0.0 {
+            self.least = self.least.min(capacity);
+        }
     }
 
     /// Sets the rate of the reserved queue, packets/s.
@@ -164,7 +175,7 @@ impl SharedLink {
 
     /// Sets the rate of the reserved queue, and gives that of the others.
     fn serve_reserved(&self, own: usize, links: &mut [Link]) -> f64 {
-        let reserved = self.guaranteed();
+        let reserved = self.guaranteed(self.capacity);
         let least = self.capacity - reserved;
         let others = self.others();
         let demand: f64 = others.map(|member| links[member.share.queue].demand()).sum();
@@ -173,10 +184,10 @@ impl SharedLink {
         (self.capacity - own.demand()).max(least)
     }
 
-    /// Rate of the reserved queue while the others have packets, too.
-    fn guaranteed(&self) -> f64 {
-        let rest = (self.capacity - self.reserved).max(LEAST_REST * self.capacity);
-        self.capacity.min(self.capacity * self.reserved / (self.reserved + rest))
+    /// Rate of the reserved queue of a link of this rate while the others have packets, too.
+    fn guaranteed(&self, capacity: f64) -> f64 {
+        let rest = (capacity - self.reserved).max(LEAST_REST * capacity);
+        capacity.min(capacity * self.reserved / (self.reserved + rest))
     }
 
     /// Divides a rate among the queues that are not reserved.
@@ -341,9 +352,8 @@ impl SharedLink {
     pub(super) fn longest_wait(&self, queue: usize, backlog: f64) -> f64 {
         let all: f64 = self.others().map(|member| member.weight).sum();
         let Some(own) = self.queues.iter().find(|member| member.share.queue == queue) else { return 0.0 };
-        let reserved = self.guaranteed();
-        let rate =
-            if own.share.is_reserved { reserved } else { own.weight / all * (self.capacity - reserved) };
+        let reserved = self.guaranteed(self.least);
+        let rate = if own.share.is_reserved { reserved } else { own.weight / all * (self.least - reserved) };
         let most = self.buffer.min(2.0 * backlog + 1.0);
         if rate > 0.0 { most / rate } else { 0.0 }
     }

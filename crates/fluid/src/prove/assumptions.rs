@@ -221,9 +221,9 @@ fn of_loops(certificate: &Certificate) -> Vec<String> {
 
 /// Window models of its classes.
 fn windows(link: &Link) -> Vec<String> {
+    let of_class = |law: Window| [Some(window(law)), effect(law)].into_iter().flatten();
     let mut sentences: Vec<String> = Vec::new();
-    for class in &link.classes {
-        let sentence = window(class.law);
+    for sentence in link.classes.iter().flat_map(|class| of_class(class.law)) {
         if !sentences.iter().any(|known| known == sentence) {
             sentences.push(sentence.into());
         }
@@ -261,9 +261,17 @@ fn calibrated(control: Control) -> &'static str {
         }
         Control::Cubic { .. } => {
             "Windows of CUBIC have the mean and the growth of RFC 9438's rules, in the Reno-friendly and in the CUBIC region, \
-             by a chain of cycles; between them they respond at once. HyStart++ and window limits are neglected."
+             by a chain of cycles, and no memory of earlier windows. HyStart++ and window limits are neglected."
         }
     }
+}
+
+/// When signals take effect, if not all at once a round trip later.
+fn effect(law: Window) -> Option<&'static str> {
+    let Window::Calibrated(response) = law else { return None };
+    (response.longest_signal_span() > 0.0).then_some(
+        "A signal takes effect from a round trip later on, evenly over the time in which its sender lets fewer packets leave.",
+    )
 }
 
 fn signal(link: &Link) -> &'static str {

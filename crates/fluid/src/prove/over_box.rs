@@ -15,14 +15,14 @@
 //! |P_T| = K |sin(w T_s / 2) / (w T_s / 2)| / |jw + a| |S(w) + A|                                 (2)
 //! arg P_T = pi - w (d + T_s / 2) - atan(w / a) + arg(S(w) + A)
 //! A = sum over k != 0 of w (jw + a) / (nu (jnu + a)) e^(-j k w_T d) S(nu)                        (3)
-//! |A| <= w |jw + a| sum of 1 / nu^2 = w |jw + a| ((T_s / 2)^2 / sin^2(w T_s / 2) - 1 / w^2)
+//! |A| <= w |jw + a| sum of 1 / nu^2 = w |jw + a| ((T_s / 2)^2 / sin^2(w T_s / 2) - 1 / w^2)          (4)
 //! ```
 //!
 //! All but S + A is monotone in each of K, a, d and w; S + A is in a ball around its value in the middle, as |S| <= 1 and
-//! |S'| <= h / 2. A loop that is stable at one point of a connected box, and that at no
-//! point and no frequency is on the arc -e^(j phi), 0 <= phi <= m, or between -1 and -1 / k, is stable with a phase margin
-//! of m and a gain margin of k at all of them (zero exclusion: B. R. Barmish, "New Tools for Robustness of Linear Systems",
-//! 1994, chapter 7). Parts of the box and of the frequencies for which the bounds do not exclude both are halved.
+//! |S'| <= h / 2. A loop that is stable at one point of a connected box, and that at no point and no frequency is on the arc
+//! -e^(j phi), 0 <= phi <= m, or between -1 and -1 / k, is stable with a phase margin of m and a gain margin of k at all of
+//! them (zero exclusion: B. R. Barmish, "New Tools for Robustness of Linear Systems", 1994, chapter 7). Parts of the box and
+//! of the frequencies for which the bounds do not exclude both are halved.
 
 use super::{Request, Setting, link_law, shares_its_link};
 use crate::interval::Interval;
@@ -221,19 +221,23 @@ impl Part {
     /// Frequencies up to pi / T_s, from one on up to which |L| > 1; None: there is none.
     fn band(&self) -> Option<Interval> {
         let high = PI / self.period;
-        // Below the first zero of S the gain of the plant falls with the frequency.
+        // Up to the first zero of S.
         let lows =
             (1..LOWEST).map(|place| high * math::pow_int(0.5, place)).filter(|w| w * self.half.high < PI);
         lows.map(|low| Interval { low, high }).find(|band| self.is_above_one_up_to(band.low))
     }
 
+    /// True if |L| > 1 at all frequencies up to this one. S and the other factors of (2) fall with the frequency, and the bound
+    /// (4) of the aliases rises.
     fn is_above_one_up_to(&self, frequency: f64) -> bool {
         let most = 2.0 * math::sin_cos(frequency * self.period / 2.0).0;
         let [above, below] = &self.law;
         let sum = |of: &[Interval]| of.iter().rev().fold(0.0, |sum, range| sum * most + range.size());
         let (least, most) = (above[0].low - most * sum(&above[1..]), sum(below));
-        let plant = self.plant(Interval::of([frequency, frequency]));
-        least > 0.0 && least * plant.size.low > most
+        let apart =
+            sinc(frequency * self.half.high) - self.most_aliases(Interval::of([frequency, frequency]));
+        let plant = self.gain.low * self.held(frequency) / math::hypot(frequency, self.rate.high) * apart;
+        least > 0.0 && least * plant > most
     }
 
     /// L over a band, equation (2).
@@ -253,8 +257,7 @@ impl Part {
 
     /// -P_T.
     fn plant(&self, band: Interval) -> Polar {
-        let hold = |w: f64| math::sin_cos(w * self.period / 2.0).0 / (w * self.period / 2.0);
-        let size = |w: f64, gain: f64, rate: f64| gain * hold(w) / math::hypot(w, rate);
+        let size = |w: f64, gain: f64, rate: f64| gain * self.held(w) / math::hypot(w, rate);
         let lag = |w: f64, delay: f64, rate: f64| w * (delay + self.period / 2.0) + math::atan2(w, rate);
         let aliases = self.aliases(band);
         let size = Interval::of([
@@ -269,12 +272,27 @@ impl Part {
         Polar { size: size.times(aliases.size), angle }
     }
 
+    /// Size of the hold.
+    fn held(&self, w: f64) -> f64 {
+        sinc(w * self.period / 2.0)
+    }
+
+    /// Factor of the bound (4) before its sum.
+    fn front(&self, band: Interval) -> f64 {
+        band.high * math::hypot(band.high, self.rate.high)
+    }
+
+    /// The bound (4) of |A|.
+    fn most_aliases(&self, band: Interval) -> f64 {
+        let (half, w) = (self.period / 2.0, band.high);
+        let squares = math::pow_int(half / math::sin_cos(w * half).0, 2) - 1.0 / (w * w);
+        (self.front(band) * squares).max(0.0)
+    }
+
     /// S + A, equation (3).
     fn aliases(&self, band: Interval) -> Polar {
         let half = self.period / 2.0;
-        let squares = |w: f64| math::pow_int(half / math::sin_cos(w * half).0, 2) - 1.0 / (w * w);
-        let front = band.high * math::hypot(band.high, self.rate.high);
-        let all = (front * squares(band.high)).max(0.0);
+        let (front, all) = (self.front(band), self.most_aliases(band));
         let (w, a, d) = (band.middle(), self.rate.middle(), self.delay.middle());
         let sinc_at = |w: f64| sinc(w * self.half.middle());
         let moved_sinc = |w: f64| 0.5 * (band.radius() * self.half.high + w.abs() * self.half.radius());

@@ -487,6 +487,43 @@ mod tests {
         }
     }
 
+    /// Shares that a signal takes away; with losses 3 / W to notice one (RACK: at most 1/4 + 1 / W), half of the share or, in
+    /// proportion, half of a round trip, of all packets but the lost one (docs/theory/calibration.md).
+    #[test]
+    fn spans_are_those_of_the_recoveries() {
+        let cubic = |keeps| Control::Cubic { keeps, fast_convergence: true };
+        let scalable = Control::Scalable { increase: 0.01, decrease: 0.125, low: 16.0 };
+        for (control, window, span) in [
+            (Control::Reno { keeps: 0.5 }, 8.0, 0.5),
+            (Control::Reno { keeps: 0.8 }, 8.0, 0.2),
+            (cubic(0.7), 8.0, 0.3),
+            (cubic(0.85), 8.0, 0.15),
+            (Control::Dctcp { weight: 0.0625 }, 8.0, 0.0),
+            // A few windows are on the other side of `low`.
+            (scalable, 5.0, 0.5),
+            (scalable, 40.0, 0.125),
+        ] {
+            let found = Response::of(Rules { control, ..Rules::default() }).signal_span(window);
+            assert!((found - span).abs() < 5e-3, "{control:?} {window}: {found}");
+        }
+        let [alone, sack] = [Repair::First, Repair::Selective { prr: false, rack: false }];
+        let [prr, rack] = [(true, false), (true, true)].map(|(prr, rack)| Repair::Selective { prr, rack });
+        for (repair, window, span) in [
+            // Of two packets one is kept: the lost one is all that is missing.
+            (alone, 2.0, 0.0),
+            (alone, 4.0, 2.0 * 0.5 * (0.75 + 0.25)),
+            (sack, 10.0, 2.0 * 0.8 * (0.3 + 0.25)),
+            (prr, 10.0, 2.0 * 0.8 * (0.3 + 0.5)),
+            // RACK waits for 0.35 of a round trip, more than three packets take, and for 0.5 at four packets, less than those.
+            (rack, 10.0, 2.0 * 0.8 * (0.3 + 0.5)),
+            (rack, 4.0, 2.0 * 0.5 * (0.5 + 0.5)),
+        ] {
+            let rules = Rules { reaction: Reaction::Loss(repair), least: 2.0, ..Rules::default() };
+            let found = Response::of(rules).signal_span(window);
+            assert!((found - span).abs() < 1e-12, "{repair:?} {window}: {found}, not {span}");
+        }
+    }
+
     /// Between its nodes, and beyond the last one, the table is the chain.
     #[test]
     fn the_table_is_the_chain() {

@@ -91,7 +91,8 @@ impl Run {
     /// The run under custom laws, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Run, InputError> {
         let replaced = !own.is_empty();
-        let Fluid { plant, drivers, ports, parts, step } = Fluid::new(scenario, own)?;
+        let Fluid { mut plant, drivers, ports, parts, step } = Fluid::new(scenario, own)?;
+        expect_schedule(&mut plant, ports.clone(), &parts, scenario);
         let views = ports.iter().map(|port| {
             let link = &scenario.topology.links[port.number];
             let own = replaced && !link.is_fixed;
@@ -233,11 +234,8 @@ impl Run {
                 for link in links {
                     self.scenario.topology.links[*link].delay = *delay;
                 }
-                for (flows, parts) in self.scenario.flows.iter().zip(&self.parts) {
-                    for part in parts {
-                        let base_rtt = part.base_rtt(&self.scenario, flows);
-                        self.world.change(|plant, _| plant.set_base_rtt(part.class, base_rtt));
-                    }
+                for (class, base_rtt) in base_rtts(&self.scenario, &self.parts) {
+                    self.world.change(|plant, _| plant.set_base_rtt(class, base_rtt));
                 }
             }
             Setting::Law(link, change) => self.set_params(*link, change),
@@ -363,6 +361,50 @@ impl Run {
         }
         finite_ratio(sum, flows)
     }
+}
+
+/// Names all rates and base round trips to come: the slowest link needs the longest history.
+fn expect_schedule(plant: &mut Plant, mut ports: Vec<Port>, parts: &[Vec<Part>], scenario: &Scenario) {
+    let mut later = scenario.clone();
+    let expect = |plant: &mut Plant, port: &Port, capacity: f64| match port.shared {
+        Some(number) => plant.expect_shared_capacity(number, capacity),
+        None => plant.expect_capacity(port.queues[0], capacity),
+    };
+    for (_, change) in scenario.happenings() {
+        match &change.set {
+            Setting::Rate(links, rate) => {
+                for port in ports.iter_mut().filter(|port| links.contains(&port.number)) {
+                    let capacity = port.set_rate(*rate, 0.0);
+                    expect(plant, port, capacity);
+                }
+            }
+            Setting::Law(link, change) => {
+                for port in ports.iter_mut().filter(|port| port.number == *link) {
+                    if let Ok(reset) = port.set_params(change, scenario) {
+                        expect(plant, port, reset.capacity);
+                    }
+                }
+            }
+            Setting::Delay(links, delay) => {
+                for link in links {
+                    later.topology.links[*link].delay = *delay;
+                }
+                for (class, base_rtt) in base_rtts(&later, parts) {
+                    plant.expect_base_rtt(class, base_rtt);
+                }
+            }
+            Setting::Count(..) => {}
+        }
+    }
+}
+
+/// Base round trips of the plant's classes, s.
+fn base_rtts<'a>(
+    scenario: &'a Scenario,
+    parts: &'a [Vec<Part>],
+) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+    let classes = scenario.flows.iter().zip(parts);
+    classes.flat_map(|(flows, parts)| parts.iter().map(|part| (part.class, part.base_rtt(scenario, flows))))
 }
 
 /// Sets the rate of a link, packets/s.

@@ -2,9 +2,9 @@
 //!
 //! Windows and backlog are trigonometric polynomials of degree K in theta = omega t. Equations (2) to (4) of
 //! [`crate::plant`] hold at 2 K + 1 angles, with the delay that the backlog makes and the mean of signals over their span,
-//! and 0 <= q with q' >= net arrivals in complement. The first harmonic of the backlog is `amplitude` cos theta. With K = 1 this is the describing function of
-//! the fluid, higher K are harmonic balance (A. I. Mees, "Describing functions: ten years on", IMA J. of Applied
-//! Mathematics 32, 1984).
+//! and 0 <= q with q' >= net arrivals in complement. The first harmonic of the backlog is `amplitude` cos theta. With K = 1
+//! this is the describing function of the fluid, higher K are harmonic balance (A. I. Mees, "Describing functions: ten years
+//! on", IMA J. of Applied Mathematics 32, 1984).
 //!
 //! A law with the transfer function `gain` (n_1 s + n_0) / (d_1 s) moves p by its differential equation and stops at p = 0
 //! and 1, as laws that add to p and clamp it do; p is periodic. Any other law has the harmonics of the backlog times its
