@@ -69,7 +69,7 @@ def test_a_cycle_is_that_of_the_running_fluid(qdisc, settings, most):
 
 
 class Red(sj.Controller):
-    """RED of max_p = 0.3 in the fluid. `silent`: no verdict with a packet or less in the queue, as in `red`."""
+    """RED of max_p = 0.3 in the fluid. `silent`: no verdict with a packet or less queued, like `red`."""
 
     period = "4 ms"
     silent = True
@@ -92,7 +92,9 @@ def test_reds_silence_at_an_empty_queue_shortens_its_cycle():
     )
     assert silent == pytest.approx(own, rel=0.002)
     assert (silent, speaking) == pytest.approx((2.21, 2.41), abs=0.01)
-    assert proven("red:max_p=0.3").deviations(iterations=1).limit_cycle.period_s == pytest.approx(2.34, abs=0.01)
+    assert proven("red:max_p=0.3").deviations(iterations=1).limit_cycle.period_s == pytest.approx(
+        2.34, abs=0.01
+    )
 
 
 @pytest.mark.parametrize("model", ["mgt", "full", "calibrated"])
@@ -117,6 +119,29 @@ def test_slopes_change_where_red_says():
     assert above.gain == pytest.approx((0.9 / 150) / (0.1 / 100), rel=1e-6)
     assert below.unit == above.unit == "packets"
     assert above.relative == pytest.approx(150 / proven("red").equilibrium["backlog_packets"])
+
+
+def test_a_law_that_drops_beyond_some_p_has_no_other_gain_there():
+    """RFC 9332: beside ECN, PI2 drops above p = 0.25."""
+    found = proven("pi2:target=15ms", **{"flows[0].count": 30}).deviations(iterations=1)
+    (change,) = found.slope_changes
+    assert (change.at, change.gain, change.marks) == (pytest.approx(0.25), pytest.approx(1), False)
+    assert "in that it drops, with the same gain" in str(found)
+
+
+def test_a_target_in_time_is_another_backlog_at_another_rate():
+    """PI2 holds 15 ms until windows are so small that it drops, too."""
+    settings = {
+        "bottleneck.rate": "20 Mbit/s",
+        "bottleneck.delay": "5 ms",
+        "bottleneck.buffer": "2000 packets",
+        "flows[0].count": 20,
+        "flows[0].access.delay": "22.5 ms",
+        "flows[0].access.rate": "1 Gbit/s",
+    }
+    factor, is_farthest = proven("pi2:target=15ms", **settings).deviations(iterations=3).largest_fall_of_rate
+    assert 2 < factor < 4
+    assert not is_farthest
 
 
 def test_a_line_has_no_change_of_slope():

@@ -57,7 +57,7 @@ class Cycle:
 
 @dataclass(frozen=True)
 class SlopeChange:
-    """The nearest point on one side of the equilibrium at which the law's slope changes."""
+    """The nearest point on one side of the equilibrium where the law's slope or kind of signal changes."""
 
     #: p, or the backlog in packets if the law is a curve; and relative to the equilibrium.
     at: float
@@ -65,6 +65,8 @@ class SlopeChange:
     relative: float
     #: Gain beyond over that before; None: the law has no transfer function on one side.
     gain: float | None
+    #: True if packets that can be marked are marked beyond, and not dropped.
+    marks: bool
 
 
 @dataclass(frozen=True)
@@ -257,7 +259,7 @@ def _slopes(certificate: Certificate) -> tuple[SlopeChange, ...]:
     if found is None:
         return ()
     own, unit, changes = found
-    return tuple(SlopeChange(at, unit, at / own, gain) for at, gain, _ in changes)
+    return tuple(SlopeChange(at, unit, at / own, gain, marks) for at, gain, marks in changes)
 
 
 def _bench(certificate: Certificate) -> Bench:

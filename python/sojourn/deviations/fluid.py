@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sojourn.errors import InputError
+from sojourn.prove import certify
 from sojourn.simulate import Plan, carry_out
 from sojourn.validity.figures import backlog, samples
 from sojourn.validity.runs import rate_bps
@@ -92,16 +94,27 @@ class Bench:
     def comes_back(self, change: dict[str, str]) -> bool:
         """True if the backlog rests after a change or swings less and less, neither empty nor at its limit.
 
-        Under a law with a target it is there, or where its means over quarters of the time tend to is.
+        Under a law with a target it is there, or that is where its means over quarters of the time tend to.
         """
         _, queue = self.response(change)
         _, second, third, last = np.array_split(queue + self.backlog, 4)
         now, was, mean = float(np.ptp(last)), float(np.ptp(third)), float(last.mean())
         end = _limit(float(second.mean()), float(third.mean()), mean)
-        if self.holds_target and abs(end - self.backlog) > AT_TARGET * self.backlog:
+        target = self._target(change) if self.holds_target else self.backlog
+        if self.holds_target and abs(end - target) > AT_TARGET * target:
             return False
-        rests = now <= REST * max(self.backlog, 10.0) or now < DECAYS * was
-        return rests and REST * self.backlog < mean < self.limit - REST * self.backlog
+        rests = now <= REST * max(target, 10.0) or now < DECAYS * was
+        return rests and REST * target < mean < self.limit - REST * target
+
+    def _target(self, change: dict[str, str]) -> float:
+        """Backlog of the equilibrium after a change, packets: a target in time is one in proportion to C."""
+        values = {key: json.loads(value) for key, value in change.items()}
+        changed = replace(self.setup, scenario=self.setup.scenario.with_(**values))
+        try:
+            equilibrium = certify(changed, self.link, "qdisc").equilibrium
+        except InputError:
+            equilibrium = None
+        return self.backlog if equilibrium is None else float(equilibrium["backlog_packets"])
 
 
 def _whole(count: int, factor: float) -> int:

@@ -52,6 +52,8 @@ def sentences(found: Deviations) -> list[str]:
     return [*_cycles(found), *_steps(found), *_slopes(found), *_sensitivity(found), *left_out]
 
 
+#: Difference of a gain from 1 that is rounding.
+SAME = 1e-9
 #: What deviations have of a stable loop alone.
 LEFT_OUT = "Responses to steps, the largest steps and sensitivities are left out: the verdict is {}."
 
@@ -116,8 +118,12 @@ def _slopes(found: Deviations) -> list[str]:
 def _slope(one: SlopeChange) -> str:
     at = f"p = {_short(one.at)}" if one.unit == "p" else f"{_short(one.at)} packets"
     way = "below" if one.relative < 1 else "above"
-    by = "where it has no transfer function" if one.gain is None else f"to {_short(one.gain)} times itself"
-    return f"{way} {at} ({_short(one.relative)} times its equilibrium), {by}"
+    beyond = f"{way} {at} ({_short(one.relative)} times its equilibrium)"
+    if one.gain is None:
+        return f"{beyond}, where it has no transfer function"
+    if abs(one.gain - 1) < SAME:
+        return f"{beyond} in that it {'marks' if one.marks else 'drops'}, with the same gain"
+    return f"{beyond}, to {_short(one.gain)} times itself"
 
 
 def _sensitivity(found: Deviations) -> list[str]:

@@ -255,7 +255,9 @@ def _further(of: Reproduction) -> str:
     parts += [_figure(of, one) for one in of.paper.figures if one.finding is not None]
     if not parts:
         return ""
-    note = "Sentences on what was found are of earlier runs with five seeds, figures of the runs of this page."
+    note = (
+        "Sentences on what was found are of earlier runs with five seeds, figures of the runs of this page."
+    )
     head = f'<section id="further">\n<h2>Future work of the paper</h2>\n<p class="note">{note}</p>\n'
     return head + "\n".join(parts) + "\n</section>"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sojourn.validity.figures import Series, samples
+from sojourn.validity.figures import Series, packet_in_queue, samples
 from sojourn.validity.runs import Array
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def _causes(found: Validity, certificate: Certificate, rest: Result) -> Iterator
     yield from _timeouts(found, rest)
     yield from _saturation(found, rest)
     yield from _noise(found, certificate)
+    yield from _acknowledgments(found, certificate, rest)
     if found.model != "calibrated" and abs(found.errors.get("p", 0.0)) > PUBLISHED:
         yield (
             f"windows: those of {found.model} are the published ones, not those of packets "
@@ -115,6 +116,16 @@ def _noise(found: Validity, certificate: Certificate) -> Iterator[str]:
     if found.certified == "stable" and seen > BURSTS * alone:
         by = f"{seen / alone:.2g} times that of the windows alone"
         yield f"bursts: the queue's sd of {seen:.3g} packets is {by}"
+
+
+def _acknowledgments(found: Validity, certificate: Certificate, rest: Result) -> Iterator[str]:
+    """Data in both directions of links that are congested together."""
+    rows = [row for row in rest.rows(found.link) if row.plant == "packet"]
+    sizes = [packet_in_queue(row, certificate) for row in rows]
+    size = sum(sizes) / len(sizes)
+    if certificate.links and size < 1:
+        counted = f"backlogs are in packets of data, of which one in the queue is {size:.2f}"
+        yield f"acknowledgments: they wait among data, in bunches that theory lacks; {counted}"
 
 
 def _share(rest: Result, found: Validity, name: str, is_so: Condition) -> float:

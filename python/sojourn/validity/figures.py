@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SETTLED = 0.25
 #: Amplitude below which a fluid rests, packets.
 AT_REST = 0.05
+#: Share of a queue that packets of other sizes make longer, from which they count.
+OTHERS = 0.02
 #: Damping below which a linear loop oscillates visibly.
 LIGHT = 0.2
 #: Points of a linear response in a round trip, and most of them.
@@ -128,14 +130,16 @@ def of_rest(result: Result, plant: str, times: Times, certificate: Certificate) 
     named: dict[str, Callable[[Row], float]] = {
         "p": _signals,
         "window_packets": lambda row: _window(row, certificate),
-        "queue_packets": lambda row: _metric(row, "queue_mean_packets"),
-        "queue_sd_packets": lambda row: _metric(row, "queue_std_packets"),
+        "queue_packets": lambda row: sizes[row.seed] * _metric(row, "queue_mean_packets"),
+        "queue_sd_packets": lambda row: sizes[row.seed] * _metric(row, "queue_std_packets"),
     }
+    sizes = {row.seed: packet_in_queue(row, certificate) for row in rows}
     found = {key: estimate([of(row) for row in rows]) for key, of in named.items()}
     swings = [
         _oscillation(samples(result, backlog(link, plant, row.seed), times.warmup)[1], times) for row in rows
     ]
-    found["oscillation_packets"] = estimate([amplitude for _, amplitude in swings])
+    amplitudes = [sizes[row.seed] * amplitude for row, (_, amplitude) in zip(rows, swings, strict=True)]
+    found["oscillation_packets"] = estimate(amplitudes)
     if found["oscillation_packets"].mean > AT_REST:
         found["oscillation_rad_s"] = frequency_of([frequency for frequency, _ in swings])
     return found
@@ -197,6 +201,21 @@ def samples(result: Result, of: Series, after: float) -> tuple[Array, Array]:
 def backlog(link: str, plant: str, seed: int = 1) -> Series:
     """The backlog at a link in a run."""
     return Series("queue_packets", plant, seed, link)
+
+
+def packet_in_queue(row: Row, certificate: Certificate) -> float:
+    """Mean size of a packet in the queue by that of the data, the theory's unit: less with ACKs among them.
+
+    By Little's law the queue holds what leaves in a mean sojourn time.
+    """
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a loop has an equilibrium"
+    if not certificate.links:
+        return 1.0
+    count = _metric(row, "queue_mean_packets")
+    left = _metric(row, "sojourn_mean_s") * _metric(row, "utilization") * equilibrium["capacity_pps"]
+    # Among data alone the two agree, but for what has not left at the end of the run.
+    return left / count if abs(left - count) > OTHERS * count else 1.0
 
 
 def _signals(row: Row) -> float:

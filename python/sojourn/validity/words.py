@@ -208,6 +208,7 @@ LETTERS = {
     "few flows": "F",
     "bursts": "B",
     "windows": "W",
+    "acknowledgments": "A",
 }
 #: Most reasons of points without a theory that are printed.
 MOST_REASONS = 3

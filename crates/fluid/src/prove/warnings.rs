@@ -9,7 +9,7 @@
 //! ```
 
 use super::law_equilibrium::operating_point;
-use super::{Assessed, Certificate, Noise, OfLink, Setting, Verdict, words};
+use super::{Assessed, Certificate, Joint, Noise, OfLink, Setting, Verdict, words};
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::margins::GainCrossover;
 use sojourn_aqm::Law;
@@ -19,7 +19,8 @@ use sojourn_units::{Prob, math};
 /// All warnings, a sentence each; of a network with the name of the link.
 pub(super) fn of(certificate: &Certificate, stem: &str) -> Vec<String> {
     if let Some(joint) = &certificate.joint {
-        return joint.links.iter().flat_map(|link| of_link(certificate, link)).collect();
+        let of_links = joint.links.iter().flat_map(|link| of_link(certificate, link));
+        return of_links.chain(acknowledgments(certificate, joint)).collect();
     }
     let mut found = small_margins(certificate.judged());
     if let Some(equilibrium) = certificate.equilibrium.as_ref().filter(|_| !certificate.loops.is_empty()) {
@@ -69,6 +70,20 @@ fn of_link(certificate: &Certificate, link: &OfLink) -> Vec<String> {
     found.extend(small_windows(setting, equilibrium));
     found.extend(windows_alone(setting, equilibrium));
     found.into_iter().map(|sentence| format!("{}: {sentence}", link.setting.name)).collect()
+}
+
+/// Acknowledgments among the data of a congested link: data in both directions.
+fn acknowledgments(certificate: &Certificate, joint: &Joint) -> Option<String> {
+    let name = |link: &OfLink| link.setting.name.clone();
+    let mixed: Vec<String> =
+        joint.links.iter().map(name).filter(|name| certificate.net.carries_acknowledgments(name)).collect();
+    (!mixed.is_empty()).then(|| {
+        format!(
+            "Acknowledgments wait among the data of {}: packets bunch them (ACK compression; Zhang, Shenker and Clark, SIGCOMM \
+             1991), which the theory lacks.",
+            words::listed(&mixed)
+        )
+    })
 }
 
 /// A law that samples its link seldom: aliases are neglected in a network.

@@ -213,6 +213,11 @@ impl Net {
         self.links.len() > 1
     }
 
+    /// True if acknowledgments cross a link.
+    pub(super) fn carries_acknowledgments(&self, name: &str) -> bool {
+        self.links.iter().any(|link| link.name == name && !link.back.is_empty())
+    }
+
     /// Multiplies the scenario's responsive flows, and its round trips.
     pub(super) fn scale(&mut self, [flows, base_rtt]: [f64; 2]) {
         for class in self.classes.iter_mut().filter(|class| class.is_responsive()) {
