@@ -14,15 +14,15 @@ from sojourn.report import put
 from sojourn.report.figures import svg
 from sojourn.report.page import sheet
 from sojourn.report.parts import prose
-from sojourn.reproduce.calculations import value
 from sojourn.reproduce.drawing import draw
 from sojourn.reproduce.figures import Figure, Row, Table
+from sojourn.reproduce.findings import Outcome, judge, looked_up
 from sojourn.reproduce.grades import Grade, Graded
 from sojourn.reproduce.league import MEASURES, Measure, Standing, league, share_of_best
 from sojourn.reproduce.league import over_all as overall
-from sojourn.reproduce.paper import Experiment, Name, labelled, split
+from sojourn.reproduce.paper import Experiment, Name, labelled
 from sojourn.reproduce.predicate import expression
-from sojourn.reproduce.runs import Sample, command, figure_command
+from sojourn.reproduce.runs import command, figure_command, measured
 from sojourn.result import words
 from sojourn.result.column import Column
 from sojourn.result.statistics import estimate
@@ -44,6 +44,8 @@ figure + figure { margin-top: 36px }
 figure { max-width: 1040px }
 figure > p { margin-bottom: 6px }
 figcaption { color: var(--muted) }
+.finding { margin: 0 0 12px }
+.finding code { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.85em }
 .league th, .league td { padding-top: 6px; padding-bottom: 6px }
 .league td, .league thead th:not(:first-child) { padding-right: 14px }
 .league td { position: relative }
@@ -156,10 +158,9 @@ def _head(*names: str) -> str:
 
 
 def _claim(of: Reproduction, one: Graded) -> str:
-    from sojourn.reproduce import measured
-
     claim = one.claim
-    ours = "<br>".join(f"<code>{escape(name)}</code> {escape(text)}" for name, text in measured(one).items())
+    values = measured([case.samples for case in one.cases])
+    ours = "<br>".join(f"<code>{escape(name)}</code> {escape(text)}" for name, text in values.items())
     why = [one.evidence, claim.why]
     test = "" if claim.test is None else f"<p><code>{escape(claim.test.text)}</code></p>"
     commands = command(of.paper, claim, quick=of.quick)
@@ -255,13 +256,25 @@ def _further(of: Reproduction) -> str:
     parts += [_figure(of, one) for one in of.paper.figures if one.finding is not None]
     if not parts:
         return ""
-    note = "Sentences on what was found are of earlier runs with five seeds, figures of the runs of this page."
-    head = f'<section id="further">\n<h2>Future work of the paper</h2>\n<p class="note">{note}</p>\n'
-    return head + "\n".join(parts) + "\n</section>"
+    return '<section id="further">\n<h2>Future work of the paper</h2>\n' + "\n".join(parts) + "\n</section>"
 
 
-def _finding(text: str | None) -> str:
-    return "" if text is None else f'<p class="verdict">{prose(text)}</p>\n'
+def _finding(of: Reproduction, one: Figure | Table) -> str:
+    """The finding, its outcome, and the evidence."""
+    if one.finding is None:
+        return ""
+    found = judge(of.paper, one.item, one.finding, of.samples)
+    outcome = f"{found.outcome.value.capitalize()} in these runs"
+    if found.outcome is Outcome.NOT_RUN:
+        outcome = "Not run in --quick" if of.quick else "Not run"
+    values = "<br>".join(
+        f"<code>{escape(name)}</code> {escape(text)}" for name, text in measured([found.samples]).items()
+    )
+    return (
+        f'<p class="verdict">{prose(one.finding.text)}</p>\n'
+        f'<details class="finding"><summary>{outcome}.</summary><p><code>{escape(found.finding.test.text)}'
+        f"</code></p>{f'<p>{values}</p>' if values else ''}</details>\n"
+    )
 
 
 def _figure(of: Reproduction, figure: Figure) -> str:
@@ -269,12 +282,12 @@ def _figure(of: Reproduction, figure: Figure) -> str:
     if picture is None:
         why = "left out with few seeds" if of.quick else "nothing was measured"
         text = prose(f"{figure.title} {why.capitalize()}.")
-        finding = _finding(figure.finding)
+        finding = _finding(of, figure)
         return f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{text}</p>{finding}</figure>"
     alt = f"{figure.item}: {figure.title}"
     how = escape(figure_command(of.paper, figure, quick=of.quick))
     return (
-        f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{prose(figure.title)}</p>\n{_finding(figure.finding)}"
+        f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{prose(figure.title)}</p>\n{_finding(of, figure)}"
         f"{svg(picture, f'figure-{figure.name}', alt)}\n"
         f"<figcaption><small>{escape(_caption(of, figure))}</small>"
         f"<details><summary>command</summary><pre>{how}</pre></details></figcaption></figure>"
@@ -330,7 +343,7 @@ def _table(of: Reproduction, table: Table) -> str:
     chosen = ", ".join(f"{law}: {setting}" for law, setting in table.settings.items())
     note = f'<p class="note">Settings: {escape(chosen)}.</p>' if chosen else ""
     return (
-        f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n{_finding(table.finding)}"
+        f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n{_finding(of, table)}"
         '<div class="scroll"><table class="league"><thead><tr><th></th><th>paper</th><th>ours</th>'
         f"<th>95 % interval</th><th>n</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{note}"
     )
@@ -340,16 +353,8 @@ def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str]:
     """Mean, interval and number of an expression's values; of a calculation the number alone."""
     paper = of.paper
 
-    def lookup(name: str) -> Sample:
-        parts = split(name, paper.name, paper.experiments)
-        if parts.law is None:
-            return np.asarray(value(paper.name, parts.of, parts.metric))
-        chosen = table.settings.get(parts.law)
-        of_law = paper.laws[parts.law]
-        setting = next(one for one in of_law if chosen is None or one.name == chosen)
-        return of.samples.of(parts, setting.key)
-
     try:
+        lookup = looked_up(paper, of.samples, table.settings)
         found = expression(row.ours, table.item, paper.measures).value(lookup)
     except LookupError:
         return "left out with few seeds" if of.quick else "-", "-", "-"

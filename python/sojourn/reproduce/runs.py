@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from sojourn.reproduce.paper import (
     in_variant,
     split,
 )
+from sojourn.result.statistics import Estimate, estimate
 from sojourn.result.windows import EVERY
 from sojourn.result.words import seconds
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from sojourn.sweep import Watch
     from sojourn.sweep.store import Record
 
-__all__ = ["Sample", "Samples", "carry_out", "command"]
+__all__ = ["Sample", "Samples", "carry_out", "command", "measured"]
 
 Sample = npt.NDArray[np.float64]
 #: A class of traffic, several, or None: all of it.
@@ -191,8 +192,9 @@ def figure_command(paper: Paper, figure: Figure, *, quick: bool) -> str:
 
 
 def _metrics(paper: Paper) -> list[str]:
-    """Metrics that its claims and figures name: windows may be hundreds, with all metrics each."""
+    """Metrics that its claims, findings and figures name: windows may be hundreds, with all metrics each."""
     tests = [test for claim in paper.claims for test in (claim.test, claim.partly) if test is not None]
+    tests += [finding.test for _, finding in paper.findings]
     named = {name for test in tests for name in test.names}
     named |= {metric for figure in paper.figures for metric in figure.metrics}
     return sorted({name.rpartition(".")[2] for name in named})
@@ -208,6 +210,27 @@ def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
             watch(before + done, total, what)
 
     return shown
+
+
+def measured(cases: Iterable[Mapping[str, Sample]]) -> dict[str, str]:
+    """Means with 95 % intervals of the samples of a predicate; their range where its cases differ."""
+    found: dict[str, list[Estimate]] = {}
+    for samples in cases:
+        for name, sample in samples.items():
+            by_seed = np.nanmean(sample, axis=-1) if sample.ndim > 1 else np.atleast_1d(sample)
+            found.setdefault(name, []).append(estimate([float(one) for one in by_seed]))
+    return {name: _written(several) for name, several in found.items()}
+
+
+def _written(several: Sequence[Estimate]) -> str:
+    means = {f"{one.mean:.4g}" for one in several}
+    if len(means) > 1:
+        least, most = (pick(several, key=lambda one: one.mean) for pick in (min, max))
+        return f"{least.mean:.4g} to {most.mean:.4g}"
+    one = several[0]
+    if one.low is None or one.high is None or one.low == one.high:
+        return f"{one.mean:.4g}"
+    return f"{one.mean:.4g} ({one.low:.4g} to {one.high:.4g}, n = {one.n})"
 
 
 def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
