@@ -1,12 +1,13 @@
 """The CPC paper: its file, and grades that few runs decide."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
 
 from sojourn.reproduce.calculations.cpc import CALCULATIONS
 from sojourn.reproduce.grades import Grade, grade
-from sojourn.reproduce.paper import read
+from sojourn.reproduce.paper import read, split
 from sojourn.reproduce.runs import Samples, carry_out
 
 PAPER = read("cpc")
@@ -29,6 +30,26 @@ def test_each_published_claim_is_there():
 )
 def test_grades_of_calculations(claim, expected):
     assert grade(PAPER, CLAIMS[claim], Samples()).grade is expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "largest"),
+    [("cpc.11", "reno"), ("cpc.12", "reno"), ("cpc.16", "cubic"), ("cpc.18", "freebsd")],
+)
+def test_claims_about_boxes_are_about_each_buffer(claim, largest):
+    buffers = {largest, *(f"{largest}_buffers.{name}" for name in ("b17", "b50", "b133"))}
+    of = {"tail_drop", "red_any", "cpc"}
+    named = {(parts.of, parts.law) for parts in map(parted, CLAIMS[claim].test.names)}
+    assert named == set(itertools.product(buffers, of))
+
+
+def test_higher_goodput_under_freebsd_is_at_each_buffer():
+    goodput = {parts.of for parts in map(parted, CLAIMS["cpc.18"].test.names) if parts.window == "whole"}
+    assert len(goodput) == 4
+
+
+def parted(name):
+    return split(name, PAPER.name, PAPER.experiments)
 
 
 def test_the_designs_have_the_known_margins():
