@@ -139,7 +139,11 @@ def test_the_page_has_the_outcome_with_the_predicate_and_its_values(samples, tes
     (found,) = json.loads(of.to_json())["findings"]
     assert found["outcome"] == outcome
     assert found["item"] == "Targets"
-    assert "n = 3" in found["ours"]
+    assert found["paper"] == "made_up"
+    near = found["ours"][0] if "MEAN" in test else found["ours"][1]
+    assert near["sample"] == NEAR
+    assert near["low"] < near["mean"] < near["high"]
+    assert near["n"] == 3
 
 
 def test_a_name_has_the_setting_that_it_names(samples):

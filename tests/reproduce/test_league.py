@@ -149,7 +149,16 @@ def test_a_qdisc_has_one_row_by_the_label_that_all_papers_share():
 def test_the_document_has_the_league():
     document = json.loads(reproduction().to_json())
     assert len(document["league"]) == reproduction().league().height
-    assert {"mean", "low", "high", "effect", "p_holm", "level"} <= document["league"][0].keys()
+    assert {"paper", "mean", "low", "high", "effect", "p_holm", "level"} <= document["league"][0].keys()
+
+
+def test_the_document_has_the_league_over_all_experiments():
+    document = json.loads(reproduction().to_json())
+    delays = {of["law"]: of for of in document["league_over_all"] if of["measure"] == "delay"}
+    assert delays["tail drop"]["mean"] == 1
+    assert delays["tail drop"]["against"] == "ratio to tail drop"
+    assert delays["cake"]["low"] < delays["cake"]["mean"] < delays["cake"]["high"] < 1
+    assert delays["cake"]["n"] == 3
 
 
 def test_the_pages_mark_the_laws_that_are_level(tmp_path):

@@ -2,15 +2,15 @@
 
 `paper.py` reads the file of a paper (`sojourn/papers`), `runs.py` carries out its experiments as sweeps,
 `predicate.py` judges claims over samples, `grades.py` grades them, `findings.py` judges the findings of
-future work, `league.py` compares the laws, `calculations` has what needs no packets, and `page.py` writes
-the pages.
+future work, `league.py` compares the laws, `calculations` has what needs no packets, `document.py` has all of
+it as JSON, and `page.py` writes the pages.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.reproduce.findings import findings
+from sojourn.reproduce.document import document
 from sojourn.reproduce.grades import Grade, Graded, grade
 from sojourn.reproduce.league import rows as league_rows
 from sojourn.reproduce.paper import Paper, names, read
-from sojourn.reproduce.runs import Sample, Samples, carry_out, command, measured
+from sojourn.reproduce.runs import Samples, carry_out, command, measured
 
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
@@ -57,22 +57,8 @@ class Reproduction:
         return pl.DataFrame(list(league_rows(self)), infer_schema_length=None)
 
     def to_json(self) -> str:
-        """The grades, the findings of future work, the league tables, and the runs that failed as JSON."""
-        rows = [self._row(of) for of in self.claims]
-        further = [
-            {
-                "item": one.item,
-                "finding": one.finding.text,
-                "test": one.finding.test.text,
-                "outcome": one.outcome.value,
-                "ours": _ours([one.samples]),
-            }
-            for one in findings(self.paper, self.samples)
-        ]
-        about = {"paper": self.paper.name, "reference": self.paper.reference, "quick": self.quick}
-        league, failed = list(league_rows(self)), self.samples.failures
-        found = {**about, "claims": rows, "findings": further, "league": league, "failed": failed}
-        return json.dumps(found, indent=1, ensure_ascii=False)
+        """The claims, the findings of future work, the league tables, and the runs that failed as JSON."""
+        return json.dumps(document([self]), indent=1, ensure_ascii=False)
 
     def report(self, path: str | Path) -> Path:
         """Write the page. Raises `InputError` for a name that is none of a page, or `NotWritten`."""
@@ -81,12 +67,13 @@ class Reproduction:
         return write(self, Path(path))
 
     def _row(self, of: Graded) -> dict[str, str]:
+        ours = measured(case.samples for case in of.cases)
         return {
             "id": of.claim.id,
             "item": of.claim.item,
             "claim": of.claim.claim,
-            "paper": of.claim.says,
-            "ours": _ours(case.samples for case in of.cases),
+            "says": of.claim.says,
+            "ours": "; ".join(f"{name} {text}" for name, text in ours.items()),
             "grade": of.grade.value,
             "evidence": of.evidence,
             "why": of.claim.why,
@@ -115,10 +102,6 @@ def graded(
     """The same for a paper that is read; `watch` is called for each cell."""
     samples = carry_out(paper, out, jobs, quick=quick, watch=watch)
     return Reproduction(paper, [grade(paper, claim, samples) for claim in paper.claims], samples, quick)
-
-
-def _ours(cases: Iterable[Mapping[str, Sample]]) -> str:
-    return "; ".join(f"{name} {text}" for name, text in measured(cases).items())
 
 
 class _Verb(ModuleType):

@@ -18,7 +18,7 @@ from sojourn.reproduce.drawing import draw
 from sojourn.reproduce.figures import Figure, Row, Table
 from sojourn.reproduce.findings import Outcome, judge, looked_up
 from sojourn.reproduce.grades import Grade, Graded
-from sojourn.reproduce.league import MEASURES, Measure, Standing, league, share_of_best
+from sojourn.reproduce.league import MEASURES, Measure, Standing, as_ratio, league, share_of_best
 from sojourn.reproduce.league import over_all as overall
 from sojourn.reproduce.paper import Experiment, Name, labelled
 from sojourn.reproduce.predicate import expression
@@ -465,11 +465,10 @@ def with_half(mean: float, half: float | None) -> str:
 
 
 def _ratio(of: Standing) -> str:
-    """A mean of logarithms as a ratio with its interval."""
-    mean, low, high = of.estimate.mean, of.estimate.low, of.estimate.high
-    if low is None or high is None:
-        return f"{math.exp(mean):.2f}"
-    return f"{math.exp(mean):.2f} ({math.exp(low):.2f} to {math.exp(high):.2f})"
+    found = as_ratio(of.estimate)
+    if found.low is None or found.high is None:
+        return f"{found.mean:.2f}"
+    return f"{found.mean:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 
 def _digits(value: float | None) -> str:
@@ -511,9 +510,6 @@ def _overall(several: Sequence[Reproduction]) -> str:
 
 def _against(of: Measure) -> str:
     unit = of.column.apart.unit
-    match of.against:
-        case "ratio":
-            return f"{of.column.short}, ratio to tail drop"
-        case "difference":
-            return f"{of.column.short}, difference from tail drop" + (f", {unit}" if unit else "")
-    return of.column.long
+    if of.reference is None:
+        return of.column.long
+    return f"{of.column.short}, {of.reference}" + (f", {unit}" if unit and of.against == "difference" else "")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sojourn.sweep import Watch
     from sojourn.sweep.store import Record
 
-__all__ = ["Sample", "Samples", "carry_out", "command", "measured"]
+__all__ = ["Sample", "Samples", "carry_out", "command", "measured", "over_seeds"]
 
 Sample = npt.NDArray[np.float64]
 #: A class of traffic, several, or None: all of it.
@@ -217,9 +217,14 @@ def measured(cases: Iterable[Mapping[str, Sample]]) -> dict[str, str]:
     found: dict[str, list[Estimate]] = {}
     for samples in cases:
         for name, sample in samples.items():
-            by_seed = np.nanmean(sample, axis=-1) if sample.ndim > 1 else np.atleast_1d(sample)
-            found.setdefault(name, []).append(estimate([float(one) for one in by_seed]))
+            found.setdefault(name, []).append(over_seeds(sample))
     return {name: _written(several) for name, several in found.items()}
+
+
+def over_seeds(sample: Sample) -> Estimate:
+    """Mean over the seeds, each the mean of its windows where there are several."""
+    by_seed = np.nanmean(sample, axis=-1) if sample.ndim > 1 else np.atleast_1d(sample)
+    return estimate([float(one) for one in by_seed])
 
 
 def _written(several: Sequence[Estimate]) -> str:
