@@ -3,9 +3,10 @@
 import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from sojourn.reproduce.calculations.cpc import CALCULATIONS
+from sojourn.reproduce.calculations.cpc import _QDISCS, CALCULATIONS, CURVES, _certificate
 from sojourn.reproduce.grades import Grade, grade
 from sojourn.reproduce.paper import read, split
 from sojourn.reproduce.runs import Samples, carry_out
@@ -59,6 +60,25 @@ def test_the_designs_have_the_known_margins():
     assert manual["crossover"] == pytest.approx(1.851, abs=0.001)
     assert aware["phase_margin"] == pytest.approx(60.55, abs=0.01)
     assert aware["crossover"] == pytest.approx(0.999, abs=0.001)
+
+
+@pytest.mark.parametrize(("name", "of"), [("CPC", "manual"), ("CPC, autotuned", "autotune"), ("RED", "red")])
+def test_the_curves_of_fig_2b_have_the_margins_of_the_certificates(name, of):
+    """Each by its own equations."""
+    expected = CALCULATIONS[of]()
+    frequency, magnitude = CURVES["magnitudes"]()[name]
+    crossover = np.exp(np.interp(0, -np.log(magnitude), np.log(frequency)))
+    assert crossover == pytest.approx(expected["crossover"], rel=0.005)
+    phase = np.interp(np.log(crossover), np.log(frequency), CURVES["phases"]()[name][1])
+    assert 180 + phase == pytest.approx(expected["phase_margin"], abs=0.3)
+    real, imaginary = CURVES["poles"]()[name]
+    assert real.max() == expected["rightmost_pole"]
+    assert sorted(imaginary) == sorted(-imaginary)
+
+
+def test_red_is_at_the_operating_point_of_cpc():
+    """46 ms at 3750 packets/s."""
+    assert _certificate(_QDISCS["red"]).equilibrium["backlog_packets"] == pytest.approx(172.5, abs=0.2)
 
 
 def test_the_step_overshoots_by_what_the_delay_costs():

@@ -22,11 +22,13 @@ KINDS = {
     "boxes": ("at", "x"),
     # Distribution of the windows of a metric at one place, a line a law.
     "cdf": ("of",),
-    # Means of short windows over time, of one seed, a row of panels a law.
+    # Means of short windows over time, of one seed, a row of panels a law; with `at` and `x` also a place.
     "series": ("of", "every"),
     # Lines of a calculation.
     "curves": ("of", "x", "y"),
 }
+#: Further keys that a kind may have.
+OPTIONAL = {"curves": ("log", "points")}
 _OF_TABLES = {"item", "title", "rows", "settings", "finding", "test"}
 _OF_ALL = ("item", "title", "kind", "laws", "metrics", "paper", "level", "quick", "finding", "test")
 
@@ -65,6 +67,10 @@ class Figure:
     level: float | None
     #: Length of the windows of a series.
     every: str
+    #: Logarithmic axes of curves, such as "xy".
+    log: str
+    #: True if curves are points.
+    points: bool
     #: False if its own runs are left out with few seeds.
     quick: bool
     #: Of future work of the paper that runs here. None: a figure of the paper.
@@ -128,8 +134,9 @@ def _figure(
     kind = given.get("kind")
     if kind not in KINDS:
         raise InputError(f"{place}.kind: {shown(kind)} is no kind; expected {', '.join(KINDS)}")
-    unknown = given.keys() - {*_OF_ALL, *KINDS[kind]}
-    needed = ("item", "title", *(("laws", "metrics") if kind != "curves" else ()), *KINDS[kind])
+    own = ("at", "x", "every") if kind == "series" and "at" in given else KINDS[kind]
+    unknown = given.keys() - {*_OF_ALL, *own, *OPTIONAL.get(kind, ())}
+    needed = ("item", "title", *(("laws", "metrics") if kind != "curves" else ()), *own)
     missing = set(needed) - given.keys()
     if unknown or missing:
         keys = ", ".join(needed)
@@ -151,6 +158,8 @@ def _figure(
         paper={law: tuple(map(float, values)) for law, values in given.get("paper", {}).items()},
         level=given.get("level"),
         every=given.get("every", ""),
+        log=given.get("log", ""),
+        points=given.get("points", False),
         quick=given.get("quick", True),
         finding=_finding(place, given, measures),
     )

@@ -55,8 +55,8 @@ class Samples:
         self.seeds: dict[tuple[str, str], list[int]] = {}
         #: Settling times of each seed, one a stretch between changes, None where it did not settle.
         self.settling: dict[tuple[str, str], list[list[float | None] | None]] = {}
-        #: Times and values by figure, qdisc and metric of figures over time.
-        self.series: dict[tuple[str, str, str], tuple[Sample, Sample]] = {}
+        #: Times and values by figure, place, qdisc and metric of figures over time.
+        self.series: dict[tuple[str, str, str, str], tuple[Sample, Sample]] = {}
         #: Runs that failed, a line each.
         self.failures: list[str] = []
 
@@ -141,11 +141,13 @@ def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Pat
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
 
-    own, settings = series_of(paper, figure)
     out, jobs = where
     engine = Engine("local", None, jobs or os.cpu_count() or 1)
-    for part in _by_changes(settings):
-        store = ".".join([paper.name, figure.name, *part.name, "sweep"])
+    for (at, own), part in itertools.product(
+        series_of(paper, figure).items(), _by_changes(settings_of(paper, figure))
+    ):
+        place = [at] if at else []
+        store = ".".join([paper.name, figure.name, *place, *part.name, "sweep"])
         found = sweep(read(_grid(own, part, quick=False)), out / store, engine)
         samples.add_failures(own, found.failures())
         named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
@@ -158,17 +160,17 @@ def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Pat
                 for (qdisc,), of in rows.filter(pl.col("name") == one).group_by("qdisc"):
                     ordered = of.drop_nulls("value").sort("from_s")
                     times = (ordered["from_s"] + ordered["until_s"]) / 2
-                    key = metric if one == name.metric else one
-                    samples.series[figure.name, str(qdisc), key] = _numbers(times), _numbers(ordered["value"])
+                    key = (figure.name, at, str(qdisc), metric if one == name.metric else one)
+                    samples.series[key] = _numbers(times), _numbers(ordered["value"])
 
 
-def series_of(paper: Paper, figure: Figure) -> tuple[Experiment, list[Setting]]:
-    """The experiment of a figure over time, of one seed with the windows of the figure, and its settings."""
-    (experiment,) = figure.at.values()
-    own = replace(
-        paper.experiments[experiment], windows={"series": f"{EVERY}{figure.every}"}, seeds=1, quick_seeds=1
-    )
-    return own, settings_of(paper, figure)
+def series_of(paper: Paper, figure: Figure) -> dict[str, Experiment]:
+    """The experiments of a figure over time, each of one seed with the windows of the figure."""
+    own = {"series": f"{EVERY}{figure.every}"}
+    return {
+        at: replace(paper.experiments[name], windows=own, seeds=1, quick_seeds=1)
+        for at, name in figure.at.items()
+    }
 
 
 def settings_of(paper: Paper, figure: Figure) -> list[Setting]:
@@ -181,8 +183,9 @@ def figure_command(paper: Paper, figure: Figure, *, quick: bool) -> str:
     if figure.kind == "curves":
         return f"sojourn.reproduce.calculations.{paper.name}: {figure.at['']}"
     if figure.kind == "series":
-        own, settings = series_of(paper, figure)
-        return "\n".join(_run(own, part, 1) for part in _by_changes(settings))
+        parts = _by_changes(settings_of(paper, figure))
+        own = series_of(paper, figure).values()
+        return "\n".join(_run(one, part, 1) for one, part in itertools.product(own, parts))
     lines = []
     for name in figure.at.values():
         experiment = paper.experiments[name]
