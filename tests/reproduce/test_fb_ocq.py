@@ -1,9 +1,10 @@
 """The FB-OCQ paper: its file, and grades that few runs decide."""
 
+import numpy as np
 import pytest
 from permuting import surviving
 
-from sojourn.reproduce.calculations.fb_ocq import CALCULATIONS
+from sojourn.reproduce.calculations.fb_ocq import CALCULATIONS, CURVES, _exact
 from sojourn.reproduce.grades import Grade, grade
 from sojourn.reproduce.paper import read
 from sojourn.reproduce.runs import Samples, carry_out
@@ -37,6 +38,24 @@ def test_the_table_has_the_certified_optimum():
     found = CALCULATIONS["table"]()
     assert found["optimum"] == pytest.approx(6.800169171935, abs=1e-11)
     assert found["optimum"] < found["direct"] < found["fb_ocq"] < found["genetic"] < 7.067
+
+
+def test_the_queues_of_the_curves_are_those_of_the_solutions():
+    found = CURVES["queues"]()
+    run = _exact().run()
+    expected = np.interp(found["optimum"][0], run.t, run.x)
+    assert found["optimum"][1] == pytest.approx(expected, abs=0.05)
+    assert found.keys() == CURVES["inputs"]().keys()
+
+
+def test_the_curves_of_fig_3_end_where_the_calculation_does():
+    iterations, norm = CURVES["norms"]()["norm of H_u"]
+    found = CALCULATIONS["gradient"]()
+    assert iterations[-1] == 4000
+    assert norm[-1] == found["norm_4000"]
+    assert CURVES["norms"]()["with its multipliers"][1][-1] == found["reduced_4000"]
+    steps = np.diff(CURVES["betas"]()["FB-OCQ"][1])
+    assert (steps > 0).sum() == found["beta_rises"]
 
 
 @pytest.fixture(scope="module")

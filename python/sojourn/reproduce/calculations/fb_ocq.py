@@ -122,15 +122,19 @@ def gradient() -> Mapping[str, float]:
     """
     found: dict[str, float] = {}
     for name, one in (("", _sweep(50)), ("_4000", _sweep(4000)), ("_optimum", _exact())):
-        run, switching = one.run(), one.switching
-        h = np.diff(run.t)
-        middle = (switching[:-1] + run.costate[1:] - float(_PROBLEM.mesh.R[0])) / 2
-        cells = np.searchsorted(_PROBLEM.mesh.t, (run.t[1:] + run.t[:-1]) / 2) - 1
-        reduced = np.clip(run.u - middle, 0, _PROBLEM.mesh.w[cells]) - run.u
-        found[f"norm{name}"] = float(np.sqrt(np.sum(h * middle**2)))
-        found[f"reduced{name}"] = float(np.sqrt(np.sum(h * reduced**2)))
+        found[f"norm{name}"], found[f"reduced{name}"] = _norms(one)
     steps = np.diff(_sweep(50).betas)
     return found | {"beta_rises": float((steps > 0).sum()), "beta_falls": float((steps < 0).sum())}
+
+
+def _norms(of: ocq.Solution) -> tuple[float, float]:
+    """Norm of H_u in L2, and of what the multipliers leave of it."""
+    run, switching = of.run(), of.switching
+    h = np.diff(run.t)
+    middle = (switching[:-1] + run.costate[1:] - float(_PROBLEM.mesh.R[0])) / 2
+    cells = np.searchsorted(_PROBLEM.mesh.t, (run.t[1:] + run.t[:-1]) / 2) - 1
+    reduced = np.clip(run.u - middle, 0, _PROBLEM.mesh.w[cells]) - run.u
+    return float(np.sqrt(np.sum(h * middle**2))), float(np.sqrt(np.sum(h * reduced**2)))
 
 
 def trajectories() -> Mapping[str, float]:
@@ -159,13 +163,38 @@ CALCULATIONS = {
 def inputs() -> Mapping[str, tuple[Floats, Floats]]:
     """The inputs of Figs. 3 to 5 over time, packets/s, as steps."""
     t = np.asarray(_PROBLEM.mesh.t, dtype=np.float64)
-    found = {
+    return {name: (np.repeat(t, 2)[1:-1], np.repeat(u, 2)) for name, u in _inputs().items()}
+
+
+def _inputs() -> Mapping[str, Floats]:
+    return {
         "optimum": _exact().u,
         "FB-OCQ": _sweep(50).u,
         "collocation": _direct().u,
         "genetic": _genetic()[0],
     }
-    return {name: (np.repeat(t, 2)[1:-1], np.repeat(u, 2)) for name, u in found.items()}
 
 
-CURVES = {"inputs": inputs}
+def queues() -> Mapping[str, tuple[Floats, Floats]]:
+    """The queues of Figs. 3 to 5 over time, packets, under these inputs."""
+    t = np.asarray(_PROBLEM.mesh.t, dtype=np.float64)
+    found = _inputs()
+    backlogs = simulate(_PROBLEM, np.array(list(found.values())))[0]
+    return {name: (t, backlogs[:, place]) for place, name in enumerate(found)}
+
+
+def betas() -> Mapping[str, tuple[Floats, Floats]]:
+    """Steps of Algorithm 1 by iteration, s^2/packet."""
+    of = _sweep(50).betas
+    return {"FB-OCQ": (np.arange(of.size, dtype=np.float64), of)}
+
+
+def norms() -> Mapping[str, tuple[Floats, Floats]]:
+    """Norm of H_u after iterations of Algorithm 1, and of what the multipliers of (14) leave of it."""
+    after = (1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 4000)
+    both = np.array([_norms(_sweep(iterations)) for iterations in after])
+    places = np.array(after, dtype=np.float64)
+    return {"norm of H_u": (places, both[:, 0]), "with its multipliers": (places, both[:, 1])}
+
+
+CURVES = {"inputs": inputs, "queues": queues, "betas": betas, "norms": norms}
