@@ -51,6 +51,14 @@ def test_each_number_of_a_finding_is_in_its_predicate(one):
     assert numbers(EQUATION.sub("", one.finding.text)) <= known
 
 
+def test_findings_of_calculations_hold():
+    for name in names():
+        paper = read(name)
+        own = [of for of in findings(paper, Samples()) if of.outcome.value != "not run"]
+        assert all(of.outcome.value == "holds" for of in own)
+        assert {of.item for of in own} == ({"Memory of a queue"} if name == "fb_ocq" else set())
+
+
 def numbers(text):
     return {float(number) for number in NUMBER.findall(text)}
 

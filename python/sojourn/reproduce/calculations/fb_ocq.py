@@ -8,6 +8,7 @@ archive of trajectories fixes. Equation numbers are the paper's; docs/theory/ocq
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -150,7 +151,63 @@ def curves() -> Mapping[str, float]:
     return {"least_difference": float((np.sqrt(z) - z).min())}
 
 
+#: Values that a law keeps of a queue from one packet or update to the next, apart from its settings, by their
+#: names in crates/aqm/src/laws.
+STATES = {
+    "fb_ocq": {
+        "offered": 1,
+        "held": 1,
+        "busy": 1,
+        "service.packets": 1,
+        "service.stopped": 1,
+        "service.rate": 1,
+        "service.left": 2,
+        "p": 1,
+    },
+    "red": {"average": 1, "p": 1, "count": 1, "in_band": 1, "idle_since": 1},
+    "pi": {"p": 1, "error": 1},
+    "rem": {"price": 1, "error": 1},
+}
+#: Further ones of form = receding: of a cell of the horizon, and of a period of the round trip ahead.
+CELL = {
+    "input": 1,
+    "most": 1,
+    "backlog": 1,
+    "tried": 2,
+    "kept": 1,
+    "costate": 1,
+    "gradient": 1,
+    "feedback": 3,
+}
+SLOT = {"acknowledged": 1, "signals": 1, "input": 1}
+#: Bytes of a value.
+VALUE = 8
+#: The sensor network's link: packets of its buffer and of the target, bytes, bit/s, base RTT and period, s.
+SENSOR = {"buffer": 20, "target": 8, "packet": 100, "rate": 250e3, "base_rtt": 0.13, "period": 0.01}
+
+
+def memory() -> Mapping[str, float]:
+    """Bytes that a law keeps of a queue, and those of the packets of a full one on the sensor network's link.
+
+    `receding` has a cell for each period of a round trip with the target's delay, and, ahead, those of a
+    round trip with four times that delay and two more.
+    """
+    values = {name: sum(state.values()) for name, state in STATES.items()}
+    delay = SENSOR["target"] * SENSOR["packet"] * 8 / SENSOR["rate"]
+    cells = round((SENSOR["base_rtt"] + delay) / SENSOR["period"])
+    ahead = math.ceil((SENSOR["base_rtt"] + 4 * delay) / SENSOR["period"]) + 2
+    # And its last input.
+    values["receding"] = values["fb_ocq"] + 1 + cells * sum(CELL.values()) + ahead * sum(SLOT.values())
+    found = {name: float(VALUE * number) for name, number in values.items()}
+    return found | {
+        "queue": float(SENSOR["buffer"] * SENSOR["packet"]),
+        "cells": float(cells),
+        "ahead": ahead,
+    }
+
+
 CALCULATIONS = {
+    "memory": memory,
     "table": table,
     "work": work,
     "control": control,
