@@ -36,6 +36,7 @@ __all__ = [
     "over_all",
     "over_all_rows",
     "rows",
+    "settling_share",
     "share_of_best",
 ]
 
@@ -249,17 +250,35 @@ def _values(of: Reproduction, experiment: Experiment, qdisc: str, metric: str) -
     return [float(value) for value in np.atleast_1d(sample)]
 
 
+def settling_share(several: Sequence[Reproduction]) -> float | None:
+    """Mean share of the time after a change that settling takes; None: there is no change."""
+    shares = [
+        time / length
+        for of in several
+        for (name, qdisc) in of.samples.settling
+        for seed in _after_changes(of, of.paper.experiments[name], qdisc)
+        for time, length in seed
+    ]
+    return math.fsum(shares) / len(shares) if shares else None
+
+
 def _settling(of: Reproduction, experiment: Experiment, qdisc: str) -> list[float]:
-    """Mean settling time of each seed over the stretches; one that does not settle counts as its stretch."""
-    found: list[float] = []
+    """Mean settling time of each seed after the changes; not a number without a change or a target."""
+    seeds = _after_changes(of, experiment, qdisc)
+    return [math.fsum(time for time, _ in seed) / len(seed) if seed else math.nan for seed in seeds]
+
+
+def _after_changes(
+    of: Reproduction, experiment: Experiment, qdisc: str
+) -> Iterator[list[tuple[float, float]]]:
+    """Settling time and length of the stretch after each change, by seed; without settling as long as it.
+
+    The stretch from the start on is none: its end is not that of a response, but the last time that a queue
+    under bursty traffic leaves the band.
+    """
     for times in of.samples.settling.get((experiment.name, qdisc), []):
-        if times is None:
-            found.append(math.nan)
-            continue
-        lengths = _stretches(experiment, len(times))
-        settled = [length if time is None else time for time, length in zip(times, lengths, strict=True)]
-        found.append(math.fsum(settled) / len(settled))
-    return found
+        stretches = zip(times or [], _stretches(experiment, len(times or [])), strict=True)
+        yield [(length if time is None else time, length) for time, length in stretches][1:]
 
 
 @functools.cache

@@ -18,7 +18,15 @@ from sojourn.reproduce.drawing import draw
 from sojourn.reproduce.figures import Figure, Row, Table
 from sojourn.reproduce.findings import Outcome, judge, looked_up
 from sojourn.reproduce.grades import Grade, Graded
-from sojourn.reproduce.league import MEASURES, Measure, Standing, as_ratio, league, share_of_best
+from sojourn.reproduce.league import (
+    MEASURES,
+    Measure,
+    Standing,
+    as_ratio,
+    league,
+    settling_share,
+    share_of_best,
+)
 from sojourn.reproduce.league import over_all as overall
 from sojourn.reproduce.paper import Experiment, Name, labelled
 from sojourn.reproduce.predicate import expression
@@ -373,10 +381,21 @@ READING = (
 )
 ABOUT_MEASURES = (
     "Delay: time in the queue that 95 % of the packets do not exceed; loss: drops of the law and of a full "
-    "buffer; fairness: Jain's index of the long flows; settling: until the queue, averaged over a second, "
-    "stays within a tenth of the law's target, the mean over the stretches between changes, of which one "
-    "without such a time counts in full. A law without a target has none."
+    "buffer; fairness: Jain's index of the long flows; settling: from a change of the scenario until the "
+    "queue, averaged over a second, stays within a tenth of the law's target until the next change or the "
+    "end, else all of that time, the mean over the changes. None without a change or a target."
 )
+
+
+def _about_measures(several: Sequence[Reproduction]) -> str:
+    """The sentence with how much of its time settling takes, which is what it can separate."""
+    share = settling_share(several)
+    if share is None:
+        return ABOUT_MEASURES
+    taken = (
+        f"In these runs settling takes {100 * share:.0f} % of the time to the next change, on average over"
+    )
+    return f"{ABOUT_MEASURES} {taken} laws and seeds: the nearer to all of it, the less it separates laws."
 
 
 def _leagues(of: Reproduction) -> str:
@@ -403,7 +422,7 @@ def _leagues(of: Reproduction) -> str:
         f"{few}"
         f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{_measure_heads(units=False)}</tr>'
         f"</thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
-        f'<p class="note">{escape(READING)} {escape(ABOUT_MEASURES)}</p>\n{each}\n</section>'
+        f'<p class="note">{escape(READING)} {escape(_about_measures([of]))}</p>\n{each}\n</section>'
     )
 
 
@@ -504,7 +523,7 @@ def _overall(several: Sequence[Reproduction]) -> str:
         f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>\n"
         f'<p class="note">{escape(READING.replace("common seeds", "common experiments"))} '
-        f"{escape(ABOUT_MEASURES)}</p>\n</section>"
+        f"{escape(_about_measures(several))}</p>\n</section>"
     )
 
 
