@@ -1,12 +1,14 @@
 """The CPC paper: its file, and grades that few runs decide."""
 
+import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from sojourn.reproduce.calculations.cpc import CALCULATIONS
+from sojourn.reproduce.calculations.cpc import _QDISCS, CALCULATIONS, CURVES, _certificate
 from sojourn.reproduce.grades import Grade, grade
-from sojourn.reproduce.paper import read
+from sojourn.reproduce.paper import read, split
 from sojourn.reproduce.runs import Samples, carry_out
 
 PAPER = read("cpc")
@@ -31,6 +33,26 @@ def test_grades_of_calculations(claim, expected):
     assert grade(PAPER, CLAIMS[claim], Samples()).grade is expected
 
 
+@pytest.mark.parametrize(
+    ("claim", "largest"),
+    [("cpc.11", "reno"), ("cpc.12", "reno"), ("cpc.16", "cubic"), ("cpc.18", "freebsd")],
+)
+def test_claims_about_boxes_are_about_each_buffer(claim, largest):
+    buffers = {largest, *(f"{largest}_buffers.{name}" for name in ("b17", "b50", "b133"))}
+    of = {"tail_drop", "red_any", "cpc"}
+    named = {(parts.of, parts.law) for parts in map(parted, CLAIMS[claim].test.names)}
+    assert named == set(itertools.product(buffers, of))
+
+
+def test_higher_goodput_under_freebsd_is_at_each_buffer():
+    goodput = {parts.of for parts in map(parted, CLAIMS["cpc.18"].test.names) if parts.window == "whole"}
+    assert len(goodput) == 4
+
+
+def parted(name):
+    return split(name, PAPER.name, PAPER.experiments)
+
+
 def test_the_designs_have_the_known_margins():
     """Against tests/reference/maths.json, cpc.hollot: 38.36 and 60.55 degrees, 1.851 and 0.999 rad/s."""
     manual, aware = CALCULATIONS["manual"](), CALCULATIONS["delay_aware"]()
@@ -38,6 +60,25 @@ def test_the_designs_have_the_known_margins():
     assert manual["crossover"] == pytest.approx(1.851, abs=0.001)
     assert aware["phase_margin"] == pytest.approx(60.55, abs=0.01)
     assert aware["crossover"] == pytest.approx(0.999, abs=0.001)
+
+
+@pytest.mark.parametrize(("name", "of"), [("CPC", "manual"), ("CPC, autotuned", "autotune"), ("RED", "red")])
+def test_the_curves_of_fig_2b_have_the_margins_of_the_certificates(name, of):
+    """Each by its own equations."""
+    expected = CALCULATIONS[of]()
+    frequency, magnitude = CURVES["magnitudes"]()[name]
+    crossover = np.exp(np.interp(0, -np.log(magnitude), np.log(frequency)))
+    assert crossover == pytest.approx(expected["crossover"], rel=0.005)
+    phase = np.interp(np.log(crossover), np.log(frequency), CURVES["phases"]()[name][1])
+    assert 180 + phase == pytest.approx(expected["phase_margin"], abs=0.3)
+    real, imaginary = CURVES["poles"]()[name]
+    assert real.max() == expected["rightmost_pole"]
+    assert sorted(imaginary) == sorted(-imaginary)
+
+
+def test_red_is_at_the_operating_point_of_cpc():
+    """46 ms at 3750 packets/s."""
+    assert _certificate(_QDISCS["red"]).equilibrium["backlog_packets"] == pytest.approx(172.5, abs=0.2)
 
 
 def test_the_step_overshoots_by_what_the_delay_costs():

@@ -1,9 +1,13 @@
 """The FB-OCQ paper: its file, and grades that few runs decide."""
 
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
 from permuting import surviving
 
-from sojourn.reproduce.calculations.fb_ocq import CALCULATIONS
+from sojourn.reproduce.calculations.fb_ocq import CALCULATIONS, CELL, CURVES, SENSOR, SLOT, STATES, _exact
 from sojourn.reproduce.grades import Grade, grade
 from sojourn.reproduce.paper import read
 from sojourn.reproduce.runs import Samples, carry_out
@@ -37,6 +41,61 @@ def test_the_table_has_the_certified_optimum():
     found = CALCULATIONS["table"]()
     assert found["optimum"] == pytest.approx(6.800169171935, abs=1e-11)
     assert found["optimum"] < found["direct"] < found["fb_ocq"] < found["genetic"] < 7.067
+
+
+@pytest.mark.parametrize(
+    ("file", "struct", "counts"),
+    [
+        ("aqm/src/laws/red/mod.rs", "Red", STATES["red"]),
+        ("aqm/src/laws/pi.rs", "Pi", STATES["pi"]),
+        ("aqm/src/laws/rem.rs", "Rem", STATES["rem"]),
+        ("aqm/src/laws/fb_ocq/ahead.rs", "Slot", SLOT),
+        ("optim/src/ocq/receding.rs", "Cell", CELL),
+    ],
+)
+def test_the_values_of_a_law_are_those_of_its_source(file, struct, counts):
+    assert fields(file, struct) == counts
+
+
+def test_the_values_of_fb_ocq_are_those_of_its_source():
+    state = fields("aqm/src/laws/fb_ocq/mod.rs", "State")
+    assert state.pop("service") == 1
+    service = fields("aqm/src/laws/fb_ocq/service.rs", "ServiceRate")
+    assert STATES["fb_ocq"] == state | {f"service.{name}": of for name, of in service.items()}
+
+
+def fields(file, struct):
+    """Fields of a struct after its settings and an empty line, with their numbers of values."""
+    text = (Path(__file__).parents[2] / "crates" / file).read_text()
+    body = re.search(rf"struct {struct} {{\n(.*?)\n}}", text, re.DOTALL)[1].rpartition("\n\n")[2]
+    found = re.findall(r"^ +(?:pub )?(\w+): (?:\[f64; (\d)\])?", body, re.MULTILINE)
+    return {name: int(several or 1) for name, several in found}
+
+
+def test_the_memory_of_the_sensor_network_is_that_of_its_experiment():
+    changes = PAPER.experiments["sensor"].changes
+    assert changes["bottleneck.rate"] == "250 kbit/s"
+    assert changes["bottleneck.buffer"] == f"{SENSOR['buffer']} packets"
+    assert changes["flows[0].segment"] == f"{SENSOR['packet']} B"
+    assert f"target={SENSOR['target']}packets" in PAPER.laws["fb_ocq_small"][0].qdisc
+
+
+def test_the_queues_of_the_curves_are_those_of_the_solutions():
+    found = CURVES["queues"]()
+    run = _exact().run()
+    expected = np.interp(found["optimum"][0], run.t, run.x)
+    assert found["optimum"][1] == pytest.approx(expected, abs=0.05)
+    assert found.keys() == CURVES["inputs"]().keys()
+
+
+def test_the_curves_of_fig_3_end_where_the_calculation_does():
+    iterations, norm = CURVES["norms"]()["norm of H_u"]
+    found = CALCULATIONS["gradient"]()
+    assert iterations[-1] == 4000
+    assert norm[-1] == found["norm_4000"]
+    assert CURVES["norms"]()["with its multipliers"][1][-1] == found["reduced_4000"]
+    steps = np.diff(CURVES["betas"]()["FB-OCQ"][1])
+    assert (steps > 0).sum() == found["beta_rises"]
 
 
 @pytest.fixture(scope="module")

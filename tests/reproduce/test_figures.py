@@ -37,7 +37,8 @@ FIGURES = [
     QUEUE | {"item": "Fig. 3", "kind": "boxes", "at": AT, "x": "load", "metrics": ["each.goodput_bps"]},
     QUEUE | {"item": "Fig. 4", "kind": "cdf", "of": "e", "metrics": ["each.queue_mean_packets"]},
     QUEUE | {"item": "Fig. 5", "kind": "series", "of": "e", "every": "0.5 s", "level": 20},
-    QUEUE | {"item": "Fig. 6", "kind": "series", "of": "e", "every": "1 s", "quick": False},
+    QUEUE | {"item": "Fig. 6", "kind": "series", "at": AT, "x": "load", "every": "1 s"},
+    QUEUE | {"item": "Fig. 7", "kind": "series", "of": "e", "every": "1 s", "quick": False},
 ]
 TABLES = [
     {
@@ -104,7 +105,7 @@ def test_the_papers_values_are_diamonds(ran):
 
 def test_a_series_is_of_one_seed_and_follows_the_windows(ran):
     of, out = ran
-    times, values = of.samples.series["fig__5", of.paper.laws["own"][0].key, "queue_mean_packets"]
+    times, values = of.samples.series["fig__5", "", of.paper.laws["own"][0].key, "queue_mean_packets"]
     assert times.tolist() == [0.25 + 0.5 * place for place in range(8)]
     assert values.max() > 0
     assert "made_up.fig__5.sweep" in {one.name for one in out.iterdir()}
@@ -112,6 +113,43 @@ def test_a_series_is_of_one_seed_and_follows_the_windows(ran):
     assert first.endswith("--window 'every 0.5 s'")
     assert "--seeds 1..1" in first
     assert "ecn=false" in second
+
+
+def test_a_series_at_several_places_has_a_panel_each(ran):
+    of, out = ran
+    figure = of.paper.figures[5]
+    axes = draw(of, figure).axes
+    titles = [
+        "own, marks; load: few",
+        "own, drops; load: few",
+        "own, marks; load: many",
+        "own, drops; load: many",
+    ]
+    assert [ax.get_title(loc="left") for ax in axes] == titles
+    few, many = (
+        of.samples.series["fig__6", at, of.paper.laws["own"][0].key, "queue_mean_packets"] for at in AT
+    )
+    # In the first second.
+    assert few[1][0] < many[1][0]
+    assert {f"made_up.fig__6.{at}.sweep" for at in AT} <= {one.name for one in out.iterdir()}
+    assert (
+        sum(
+            "flows[0].count=10" in line for line in figure_command(of.paper, figure, quick=False).splitlines()
+        )
+        == 2
+    )
+
+
+def test_curves_may_be_points_or_have_logarithmic_axes():
+    found = read("cpc")
+    magnitude, poles = (
+        one for one in found.figures if one.name in ("fig__2_b___magnitude", "fig__2_b___poles")
+    )
+    of = Reproduction(found, [], Samples(), quick=False)
+    (ax,) = draw(of, magnitude).axes
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    (ax,) = draw(of, poles).axes
+    assert [line.get_marker() for line in ax.lines[:3]] == ["o", "x", "+"]
 
 
 def test_commands_of_a_figure_are_those_of_its_experiments(ran):

@@ -11,7 +11,7 @@ from scipy.special import nctdtr
 
 from sojourn.errors import InputError
 from sojourn.reproduce import Reproduction
-from sojourn.reproduce.league import MEASURES, compare, over_all, share_of_best
+from sojourn.reproduce.league import MEASURES, compare, over_all, settling_share, share_of_best
 from sojourn.reproduce.page import page, with_half, write_all
 from sojourn.reproduce.paper import TODAY, labelled, names, parse, read
 from sojourn.reproduce.runs import Samples
@@ -135,10 +135,25 @@ def test_the_correction_is_for_the_whole_table():
 
 
 def test_a_stretch_without_settling_counts_in_full():
-    # 40, 30 and 30 s long.
+    # Two of 30 s after changes; the 40 s before are none of a response.
     rows = reproduction().league().filter(measure="settling", experiment="e")
     assert rows["law"].to_list() == ["own, one"]
-    assert isclose(rows["mean"].item(), (30 + 30 + 20) / 3)
+    assert isclose(rows["mean"].item(), (30 + 20) / 2)
+
+
+def test_without_a_change_there_is_no_settling():
+    of = reproduction()
+    for key, seeds in of.samples.settling.items():
+        of.samples.settling[key] = [None if times is None else times[:1] for times in seeds]
+    assert "settling" not in of.league()["measure"].to_list()
+    assert settling_share([of]) is None
+    assert "In these runs settling takes" not in page(of)
+
+
+def test_the_page_has_how_much_of_its_time_settling_takes():
+    of = reproduction()
+    assert isclose(settling_share([of]), (30 / 30 + 20 / 30) / 2)
+    assert "In these runs settling takes 83 % of the time to the next change" in page(of)
 
 
 def test_a_qdisc_has_one_row_by_the_label_that_all_papers_share():
@@ -149,7 +164,16 @@ def test_a_qdisc_has_one_row_by_the_label_that_all_papers_share():
 def test_the_document_has_the_league():
     document = json.loads(reproduction().to_json())
     assert len(document["league"]) == reproduction().league().height
-    assert {"mean", "low", "high", "effect", "p_holm", "level"} <= document["league"][0].keys()
+    assert {"paper", "mean", "low", "high", "effect", "p_holm", "level"} <= document["league"][0].keys()
+
+
+def test_the_document_has_the_league_over_all_experiments():
+    document = json.loads(reproduction().to_json())
+    delays = {of["law"]: of for of in document["league_over_all"] if of["measure"] == "delay"}
+    assert delays["tail drop"]["mean"] == 1
+    assert delays["tail drop"]["against"] == "ratio to tail drop"
+    assert delays["cake"]["low"] < delays["cake"]["mean"] < delays["cake"]["high"] < 1
+    assert delays["cake"]["n"] == 3
 
 
 def test_the_pages_mark_the_laws_that_are_level(tmp_path):

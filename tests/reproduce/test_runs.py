@@ -106,7 +106,7 @@ def test_runs_that_fail_are_named(tmp_path, monkeypatch, capsys):
     found = graded(paper, tmp_path, jobs=1, quick=True)
     named = found.samples.failures
     assert [one.partition(": ")[0] for one in named] == ["e, nonesuch, seed 1"]
-    assert json.loads(found.to_json())["failed"] == named
+    assert json.loads(found.to_json())["failed"] == [f"made_up, {line}" for line in named]
     assert "Runs that failed" in found.report(tmp_path / "page.html").read_text()
     whole = graded(PAPER, tmp_path / "whole", jobs=1, quick=True)
     assert "Runs that failed" not in whole.report(tmp_path / "page.html").read_text()
@@ -116,6 +116,37 @@ def test_runs_that_fail_are_named(tmp_path, monkeypatch, capsys):
     assert line.startswith(
         "sojourn reproduce: 1 run failed and no sample has them, the first: made_up, e, nonesuch"
     )
+
+
+def test_the_document_has_the_claims_of_all_papers(tmp_path, monkeypatch, capsys):
+    """One of the same form as that of a paper alone."""
+    papers = {"cpc": PAPER, "sqm": replace(TWO, name="made_up_2")}
+    monkeypatch.setattr("sojourn.reproduce.paper.read", papers.get)
+    words = ["--quick", "--json", "--quiet", "--jobs", "1", "--out", str(tmp_path)]
+    assert main(["reproduce", "cpc", "sqm", *words]) == 0
+    both = json.loads(capsys.readouterr().out)
+    assert [of["paper"] for of in both["papers"]] == ["made_up", "made_up_2"]
+    assert sum(of["grades"]["undecided"] for of in both["papers"]) == 1
+    assert [(of["paper"], of["id"]) for of in both["claims"]] == [("made_up", "one"), ("made_up_2", "one")]
+    first, second = both["claims"]
+    assert {"item", "claim", "says", "test", "ours", "grade", "evidence", "why", "command"} <= first.keys()
+    # One seed, each setting a case: without ECN none is marked.
+    marks, drops = first["ours"]
+    assert (marks["sample"], marks["setting"], marks["window"]) == (
+        "e.own.late.marked_packets",
+        "marks",
+        "late",
+    )
+    assert (marks["n"], marks["low"], drops["setting"], drops["mean"]) == (1, None, "drops", 0)
+    (goodput,) = second["ours"]
+    assert goodput["n"] == 2
+    assert 0 < goodput["low"] <= goodput["mean"] <= goodput["high"]
+    assert {of["paper"] for of in both["league"]} == {"made_up", "made_up_2"}
+    assert main(["reproduce", "cpc", *words]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert alone == json.loads(graded(PAPER, tmp_path, jobs=1, quick=True).to_json())
+    assert alone.keys() == both.keys()
+    assert alone["claims"] == [first]
 
 
 def test_the_commands_have_the_changes():

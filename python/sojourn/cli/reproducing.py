@@ -7,7 +7,7 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sojourn.cli import options, printing, watching
 from sojourn.errors import Interrupted, SojournError
@@ -41,10 +41,11 @@ def run(
 
 def _deliver(found: Sequence[Reproduction], folder: Path, *, as_json: bool, quiet: bool) -> None:
     """Print the grades, and write the pages. Raises `SojournError` if a run has failed."""
+    from sojourn.reproduce.document import document
     from sojourn.reproduce.page import write_all
 
     delivery = printing.Delivery()
-    delivery.show(lambda: _document(found) if as_json else "\n\n".join(map(_table, found)))
+    delivery.show(lambda: _text(document(found)) if as_json else "\n\n".join(map(_table, found)))
     for one in found:
         place = folder / f"{one.paper.name}.html"
         delivery.write(place, lambda one=one, place=place: one.report(place))  # type: ignore[misc]
@@ -61,8 +62,8 @@ def _deliver(found: Sequence[Reproduction], folder: Path, *, as_json: bool, quie
     delivery.conclude("sojourn reproduce", outcome)
 
 
-def _document(found: Sequence[Reproduction]) -> str:
-    return json.dumps([json.loads(one.to_json()) for one in found], indent=1, ensure_ascii=False)
+def _text(of: dict[str, Any]) -> str:
+    return json.dumps(of, indent=1, ensure_ascii=False)
 
 
 def _table(of: Reproduction) -> str:

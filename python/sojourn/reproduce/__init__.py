@@ -1,8 +1,9 @@
 """Reproductions: the experiments of a paper run again, and its claims graded.
 
 `paper.py` reads the file of a paper (`sojourn/papers`), `runs.py` carries out its experiments as sweeps,
-`predicate.py` judges claims over samples, `grades.py` grades them, `league.py` compares the laws,
-`calculations` has what needs no packets, and `page.py` writes the pages.
+`predicate.py` judges claims over samples, `grades.py` grades them, `findings.py` judges the findings of
+future work, `league.py` compares the laws, `calculations` has what needs no packets, `document.py` has all of
+it as JSON, and `page.py` writes the pages.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
+from sojourn.reproduce.document import document
 from sojourn.reproduce.grades import Grade, Graded, grade
 from sojourn.reproduce.league import rows as league_rows
 from sojourn.reproduce.paper import Paper, names, read
-from sojourn.reproduce.runs import Samples, carry_out, command
-from sojourn.result.statistics import Estimate, estimate
+from sojourn.reproduce.runs import Samples, carry_out, command, measured
 
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
@@ -57,12 +57,8 @@ class Reproduction:
         return pl.DataFrame(list(league_rows(self)), infer_schema_length=None)
 
     def to_json(self) -> str:
-        """The grades, the league tables, and the runs that failed as JSON."""
-        rows = [self._row(of) for of in self.claims]
-        about = {"paper": self.paper.name, "reference": self.paper.reference, "quick": self.quick}
-        league, failed = list(league_rows(self)), self.samples.failures
-        found = {**about, "claims": rows, "league": league, "failed": failed}
-        return json.dumps(found, indent=1, ensure_ascii=False)
+        """The claims, the findings of future work, the league tables, and the runs that failed as JSON."""
+        return json.dumps(document([self]), indent=1, ensure_ascii=False)
 
     def report(self, path: str | Path) -> Path:
         """Write the page. Raises `InputError` for a name that is none of a page, or `NotWritten`."""
@@ -71,12 +67,13 @@ class Reproduction:
         return write(self, Path(path))
 
     def _row(self, of: Graded) -> dict[str, str]:
+        ours = measured(case.samples for case in of.cases)
         return {
             "id": of.claim.id,
             "item": of.claim.item,
             "claim": of.claim.claim,
-            "paper": of.claim.says,
-            "ours": "; ".join(f"{name} {text}" for name, text in measured(of).items()),
+            "says": of.claim.says,
+            "ours": "; ".join(f"{name} {text}" for name, text in ours.items()),
             "grade": of.grade.value,
             "evidence": of.evidence,
             "why": of.claim.why,
@@ -105,27 +102,6 @@ def graded(
     """The same for a paper that is read; `watch` is called for each cell."""
     samples = carry_out(paper, out, jobs, quick=quick, watch=watch)
     return Reproduction(paper, [grade(paper, claim, samples) for claim in paper.claims], samples, quick)
-
-
-def measured(of: Graded) -> dict[str, str]:
-    """Means with 95 % intervals of a claim's samples; their range where settings differ."""
-    found: dict[str, list[Estimate]] = {}
-    for case in of.cases:
-        for name, sample in case.samples.items():
-            by_seed = np.nanmean(sample, axis=-1) if sample.ndim > 1 else np.atleast_1d(sample)
-            found.setdefault(name, []).append(estimate([float(one) for one in by_seed]))
-    return {name: _written(several) for name, several in found.items()}
-
-
-def _written(several: Sequence[Estimate]) -> str:
-    means = {f"{one.mean:.4g}" for one in several}
-    if len(means) > 1:
-        least, most = (pick(several, key=lambda one: one.mean) for pick in (min, max))
-        return f"{least.mean:.4g} to {most.mean:.4g}"
-    one = several[0]
-    if one.low is None or one.high is None or one.low == one.high:
-        return f"{one.mean:.4g}"
-    return f"{one.mean:.4g} ({one.low:.4g} to {one.high:.4g}, n = {one.n})"
 
 
 class _Verb(ModuleType):

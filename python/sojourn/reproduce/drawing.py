@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -252,26 +252,28 @@ def _cdf(of: Reproduction, figure: Figure) -> Picture | None:
 
 
 def _series(of: Reproduction, figure: Figure) -> Picture | None:
-    """A row of panels a law, a column a metric; panels of a metric have one scale."""
-    settings, columns = settings_of(of.paper, figure), len(figure.metrics)
-    picture, axes = _panels(columns, len(settings), ROW)
+    """A row of panels a law and place, a column a metric; panels of a metric have one scale."""
+    columns = len(figure.metrics)
+    rows = list(itertools.product(figure.at, range(len(figure.laws))))
+    settings = settings_of(of.paper, figure)
+    picture, axes = _panels(columns, len(rows), ROW)
     highest = [0.0] * columns
     end = 0.0
-    for row, column_number in itertools.product(range(len(settings)), range(columns)):
+    for (row, (at, law)), column_number in itertools.product(enumerate(rows), range(columns)):
         metric, ax = figure.metrics[column_number], axes[row * columns + column_number]
-        found = of.samples.series.get((figure.name, settings[row].key, metric))
+        found = of.samples.series.get((figure.name, at, settings[law].key, metric))
         style.quieten(ax)
         if found is None:
             continue
         scale = column(metric).scale
         times, values = found
         end = max([end, *times])
-        ax.plot(times, scale * values, color=style.colour(row), linewidth=1.1)
+        ax.plot(times, scale * values, color=style.colour(law), linewidth=1.1)
         highest[column_number] = max([highest[column_number], *(scale * values)])
-        band = [of.samples.series.get((figure.name, settings[row].key, one)) for one in BAND]
+        band = [of.samples.series.get((figure.name, at, settings[law].key, one)) for one in BAND]
         if metric.endswith("queue_mean_packets") and band[0] is not None and band[1] is not None:
             ax.fill_between(
-                band[0][0], band[0][1], band[1][1], color=style.colour(row), alpha=style.BAND_ALPHA,
+                band[0][0], band[0][1], band[1][1], color=style.colour(law), alpha=style.BAND_ALPHA,
                 linewidth=0,
             )  # fmt: skip
             highest[column_number] = max([highest[column_number], *band[1][1]])
@@ -279,20 +281,22 @@ def _series(of: Reproduction, figure: Figure) -> Picture | None:
             _level(figure, ax)
     if not end:
         return None
-    for row, column_number in itertools.product(range(len(settings)), range(columns)):
+    for (row, (at, law)), column_number in itertools.product(enumerate(rows), range(columns)):
         ax = axes[row * columns + column_number]
         ax.set_ylim(0, 1.05 * highest[column_number] or 1)
         ax.set_xlim(0, math.ceil(end))
-        last = row == len(settings) - 1
+        last = row == len(rows) - 1
         style.label(ax, "time, s" if last else "", _long(figure.metrics[column_number]))
         if not last:
             ax.set_xticklabels([])
-        printed = figure.paper.get(figure.laws[row][0], ())
+        printed = figure.paper.get(figure.laws[law][0], ())
         if column_number < len(printed):
             scale = column(figure.metrics[column_number]).scale
-            _paper(ax, [0.99 * end], [scale * printed[column_number]], style.colour(row))
+            _paper(ax, [0.99 * end], [scale * printed[column_number]], style.colour(law))
         if column_number == 0:
-            ax.set_title(_label(figure, row), loc="left", fontsize=style.FONT_PT, color=style.INK, pad=4)
+            place = style.plain(f"; {figure.x}: {at}") if at else ""
+            label = _label(figure, law) + place
+            ax.set_title(label, loc="left", fontsize=style.FONT_PT, color=style.INK, pad=4)
     return picture
 
 
@@ -300,8 +304,21 @@ def _curves(of: Reproduction, figure: Figure) -> Picture | None:
     picture, (ax,) = _panels(1)
     for number, (name, (x, y)) in enumerate(curves(of.paper.name)[figure.at[""]]().items()):
         look = style.Look(number)
-        ax.plot(x, y, linestyle=look.dash, label=style.plain(name), **(look.line | {"linewidth": 1.2}))
+        if figure.points:
+            kind: dict[str, Any] = {"linestyle": "none", "marker": "ox+sd"[number % 5], "fillstyle": "none"}
+            ax.plot(x, y, color=look.colour, label=style.plain(name), **kind)
+        else:
+            ax.plot(x, y, linestyle=look.dash, label=style.plain(name), **(look.line | {"linewidth": 1.2}))
+    if "x" in figure.log:
+        ax.set_xscale("log")
+    if "y" in figure.log:
+        ax.set_yscale("log")
     style.quieten(ax)
+    if figure.points:
+        ax.margins(x=0.05)
+        ax.axvline(0, color=style.MUTED, linewidth=0.9)
+    if figure.level is not None:
+        _level(figure, ax)
     for value in itertools.chain.from_iterable(figure.paper.values()):
         ax.axhline(value, color=style.MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     style.label(ax, figure.x, figure.y)

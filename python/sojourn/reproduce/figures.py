@@ -8,8 +8,9 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.kinds import shown
+from sojourn.reproduce.predicate import Predicate, predicate
 
-__all__ = ["KINDS", "Figure", "Row", "Table", "figures", "tables"]
+__all__ = ["KINDS", "Figure", "Finding", "Row", "Table", "figures", "tables"]
 
 #: Kinds of figures, with the keys of each beside those of all.
 KINDS = {
@@ -21,13 +22,25 @@ KINDS = {
     "boxes": ("at", "x"),
     # Distribution of the windows of a metric at one place, a line a law.
     "cdf": ("of",),
-    # Means of short windows over time, of one seed, a row of panels a law.
+    # Means of short windows over time, of one seed, a row of panels a law; with `at` and `x` also a place.
     "series": ("of", "every"),
     # Lines of a calculation.
     "curves": ("of", "x", "y"),
 }
-_OF_TABLES = {"item", "title", "rows", "settings", "finding"}
-_OF_ALL = ("item", "title", "kind", "laws", "metrics", "paper", "level", "quick", "finding")
+#: Further keys that a kind may have.
+OPTIONAL = {"curves": ("log", "points")}
+_OF_TABLES = {"item", "title", "rows", "settings", "finding", "test"}
+_OF_ALL = ("item", "title", "kind", "laws", "metrics", "paper", "level", "quick", "finding", "test")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The finding of a run of a paper's future work."""
+
+    #: The finding in a sentence.
+    text: str
+    #: The same as a predicate, each name with the setting of its law where that has several.
+    test: Predicate
 
 
 @dataclass(frozen=True)
@@ -54,10 +67,14 @@ class Figure:
     level: float | None
     #: Length of the windows of a series.
     every: str
+    #: Logarithmic axes of curves, such as "xy".
+    log: str
+    #: True if curves are points.
+    points: bool
     #: False if its own runs are left out with few seeds.
     quick: bool
-    #: Of future work of the paper that runs here: what was found, in a sentence. None: a figure of the paper.
-    finding: str | None
+    #: Of future work of the paper that runs here. None: a figure of the paper.
+    finding: Finding | None
 
     @property
     def name(self) -> str:
@@ -86,17 +103,20 @@ class Table:
     settings: Mapping[str, str]
     rows: tuple[Row, ...]
     #: As that of a figure.
-    finding: str | None
+    finding: Finding | None
 
 
 def figures(
-    given: Sequence[Mapping[str, Any]], laws: Mapping[str, Sequence[str]], experiments: Sequence[str]
+    given: Sequence[Mapping[str, Any]],
+    laws: Mapping[str, Sequence[str]],
+    experiments: Sequence[str],
+    measures: Mapping[str, str],
 ) -> tuple[Figure, ...]:
     """The figures of a paper's file, by names of laws with their settings, and of experiments.
 
     Raises `InputError`.
     """
-    found = tuple(_figure(one, laws, experiments) for one in given)
+    found = tuple(_figure(one, laws, experiments, measures) for one in given)
     items = [one.name for one in found]
     for item in items:
         if items.count(item) > 1:
@@ -105,14 +125,18 @@ def figures(
 
 
 def _figure(
-    given: Mapping[str, Any], laws: Mapping[str, Sequence[str]], experiments: Sequence[str]
+    given: Mapping[str, Any],
+    laws: Mapping[str, Sequence[str]],
+    experiments: Sequence[str],
+    measures: Mapping[str, str],
 ) -> Figure:
     place = str(given.get("item", "figures"))
     kind = given.get("kind")
     if kind not in KINDS:
         raise InputError(f"{place}.kind: {shown(kind)} is no kind; expected {', '.join(KINDS)}")
-    unknown = given.keys() - {*_OF_ALL, *KINDS[kind]}
-    needed = ("item", "title", *(("laws", "metrics") if kind != "curves" else ()), *KINDS[kind])
+    own = ("at", "x", "every") if kind == "series" and "at" in given else KINDS[kind]
+    unknown = given.keys() - {*_OF_ALL, *own, *OPTIONAL.get(kind, ())}
+    needed = ("item", "title", *(("laws", "metrics") if kind != "curves" else ()), *own)
     missing = set(needed) - given.keys()
     if unknown or missing:
         keys = ", ".join(needed)
@@ -134,9 +158,19 @@ def _figure(
         paper={law: tuple(map(float, values)) for law, values in given.get("paper", {}).items()},
         level=given.get("level"),
         every=given.get("every", ""),
+        log=given.get("log", ""),
+        points=given.get("points", False),
         quick=given.get("quick", True),
-        finding=given.get("finding"),
+        finding=_finding(place, given, measures),
     )
+
+
+def _finding(place: str, given: Mapping[str, Any], measures: Mapping[str, str]) -> Finding | None:
+    if ("finding" in given) != ("test" in given):
+        raise InputError(f"{place}: expected a finding and its test, or neither")
+    if "finding" not in given:
+        return None
+    return Finding(given["finding"], predicate(given["test"], f"{place}.test", measures))
 
 
 def _laws(place: str, given: Sequence[str], laws: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
@@ -148,16 +182,17 @@ def _laws(place: str, given: Sequence[str], laws: Mapping[str, Sequence[str]]) -
         yield law, setting
 
 
-def tables(given: Sequence[Mapping[str, Any]]) -> tuple[Table, ...]:
+def tables(given: Sequence[Mapping[str, Any]], measures: Mapping[str, str]) -> tuple[Table, ...]:
     """The tables of a paper's file. Raises `InputError`."""
     found = []
     for one in given:
         place = str(one.get("item", "tables"))
         if not {"item", "title", "rows"} <= one.keys() <= _OF_TABLES:
-            raise InputError(f"{place}: expected item, title and rows, and settings and finding or not")
+            raise InputError(f"{place}: expected item, title and rows, and settings, finding and test or not")
         for row in one["rows"]:
             if row.keys() != {"of", "paper", "ours"}:
                 raise InputError(f"{place}.rows: expected of, paper and ours in each")
         rows = tuple(Row(row["of"], str(row["paper"]), row["ours"]) for row in one["rows"])
-        found.append(Table(one["item"], one["title"], one.get("settings", {}), rows, one.get("finding")))
+        finding = _finding(place, one, measures)
+        found.append(Table(one["item"], one["title"], one.get("settings", {}), rows, finding))
     return tuple(found)

@@ -26,7 +26,19 @@ from sojourn.scenario import load
 if TYPE_CHECKING:
     from sojourn.reproduce import Reproduction
 
-__all__ = ["MEASURES", "Measure", "Standing", "compare", "league", "over_all", "rows", "share_of_best"]
+__all__ = [
+    "MEASURES",
+    "Measure",
+    "Standing",
+    "as_ratio",
+    "compare",
+    "league",
+    "over_all",
+    "over_all_rows",
+    "rows",
+    "settling_share",
+    "share_of_best",
+]
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,12 @@ class Measure:
     more_is_better: bool
     #: In the table over all experiments: a ratio to tail drop's, a difference from it, or the value.
     against: str
+
+    @property
+    def reference(self) -> str | None:
+        """What a value of the table over all experiments is beside tail drop's; None: itself."""
+        words = {"ratio": "ratio to tail drop", "difference": "difference from tail drop"}
+        return words.get(self.against)
 
     def relative(self, value: float, other: float) -> float:
         """A mean relative to tail drop's in the same experiment; of a ratio the logarithm."""
@@ -123,24 +141,48 @@ def rows(of: Reproduction) -> Iterator[dict[str, object]]:
     for experiment in of.paper.experiments.values():
         qdiscs = {label: qdisc for qdisc, label in _labels(of, experiment).items()}
         for (label, measure), one in league(of, experiment).items():
-            effect = one.effect
             yield {
                 "experiment": experiment.name,
                 "law": label,
                 "qdisc": qdiscs[label],
                 "measure": measure.name,
                 "metric": measure.column.metric,
-                "n": one.estimate.n,
-                "mean": one.estimate.mean,
-                "low": one.estimate.low,
-                "high": one.estimate.high,
-                "effect": None if effect is None else effect.mean,
-                "effect_low": None if effect is None else effect.low,
-                "effect_high": None if effect is None else effect.high,
-                "p_holm": one.p,
-                "best": one.best,
-                "level": one.level,
+                **_columns(one, one.estimate),
             }
+
+
+def over_all_rows(several: Sequence[Reproduction]) -> Iterator[dict[str, object]]:
+    """The league table over all experiments: a row a law and measure, with ratios in place of logarithms."""
+    for (label, measure), one in over_all(several).items():
+        yield {
+            "law": label,
+            "measure": measure.name,
+            "metric": measure.column.metric,
+            "against": measure.reference,
+            **_columns(one, as_ratio(one.estimate) if measure.against == "ratio" else one.estimate),
+        }
+
+
+def as_ratio(of: Estimate) -> Estimate:
+    """A mean of logarithms as a ratio with its interval."""
+    low, high = (None if end is None else math.exp(end) for end in (of.low, of.high))
+    return Estimate(of.n, math.exp(of.mean), low, high)
+
+
+def _columns(of: Standing, shown: Estimate) -> dict[str, object]:
+    effect = of.effect
+    return {
+        "n": shown.n,
+        "mean": shown.mean,
+        "low": shown.low,
+        "high": shown.high,
+        "effect": None if effect is None else effect.mean,
+        "effect_low": None if effect is None else effect.low,
+        "effect_high": None if effect is None else effect.high,
+        "p_holm": of.p,
+        "best": of.best,
+        "level": of.level,
+    }
 
 
 def share_of_best(of: Reproduction) -> dict[tuple[str, Measure], tuple[int, int]]:
@@ -208,17 +250,35 @@ def _values(of: Reproduction, experiment: Experiment, qdisc: str, metric: str) -
     return [float(value) for value in np.atleast_1d(sample)]
 
 
+def settling_share(several: Sequence[Reproduction]) -> float | None:
+    """Mean share of the time after a change that settling takes; None: there is no change."""
+    shares = [
+        time / length
+        for of in several
+        for (name, qdisc) in of.samples.settling
+        for seed in _after_changes(of, of.paper.experiments[name], qdisc)
+        for time, length in seed
+    ]
+    return math.fsum(shares) / len(shares) if shares else None
+
+
 def _settling(of: Reproduction, experiment: Experiment, qdisc: str) -> list[float]:
-    """Mean settling time of each seed over the stretches; one that does not settle counts as its stretch."""
-    found: list[float] = []
+    """Mean settling time of each seed after the changes; not a number without a change or a target."""
+    seeds = _after_changes(of, experiment, qdisc)
+    return [math.fsum(time for time, _ in seed) / len(seed) if seed else math.nan for seed in seeds]
+
+
+def _after_changes(
+    of: Reproduction, experiment: Experiment, qdisc: str
+) -> Iterator[list[tuple[float, float]]]:
+    """Settling time and length of the stretch after each change, by seed; without settling as long as it.
+
+    The stretch from the start on is none: its end is not that of a response, but the last time that a queue
+    under bursty traffic leaves the band.
+    """
     for times in of.samples.settling.get((experiment.name, qdisc), []):
-        if times is None:
-            found.append(math.nan)
-            continue
-        lengths = _stretches(experiment, len(times))
-        settled = [length if time is None else time for time, length in zip(times, lengths, strict=True)]
-        found.append(math.fsum(settled) / len(settled))
-    return found
+        stretches = zip(times or [], _stretches(experiment, len(times or [])), strict=True)
+        yield [(length if time is None else time, length) for time, length in stretches][1:]
 
 
 @functools.cache

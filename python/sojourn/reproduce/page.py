@@ -14,15 +14,23 @@ from sojourn.report import put
 from sojourn.report.figures import svg
 from sojourn.report.page import sheet
 from sojourn.report.parts import prose
-from sojourn.reproduce.calculations import value
 from sojourn.reproduce.drawing import draw
 from sojourn.reproduce.figures import Figure, Row, Table
+from sojourn.reproduce.findings import Outcome, judge, looked_up
 from sojourn.reproduce.grades import Grade, Graded
-from sojourn.reproduce.league import MEASURES, Measure, Standing, league, share_of_best
+from sojourn.reproduce.league import (
+    MEASURES,
+    Measure,
+    Standing,
+    as_ratio,
+    league,
+    settling_share,
+    share_of_best,
+)
 from sojourn.reproduce.league import over_all as overall
-from sojourn.reproduce.paper import Experiment, Name, labelled, split
+from sojourn.reproduce.paper import Experiment, Name, labelled
 from sojourn.reproduce.predicate import expression
-from sojourn.reproduce.runs import Sample, command, figure_command
+from sojourn.reproduce.runs import command, figure_command, measured
 from sojourn.result import words
 from sojourn.result.column import Column
 from sojourn.result.statistics import estimate
@@ -44,6 +52,8 @@ figure + figure { margin-top: 36px }
 figure { max-width: 1040px }
 figure > p { margin-bottom: 6px }
 figcaption { color: var(--muted) }
+.finding { margin: 0 0 12px }
+.finding code { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.85em }
 .league th, .league td { padding-top: 6px; padding-bottom: 6px }
 .league td, .league thead th:not(:first-child) { padding-right: 14px }
 .league td { position: relative }
@@ -156,10 +166,9 @@ def _head(*names: str) -> str:
 
 
 def _claim(of: Reproduction, one: Graded) -> str:
-    from sojourn.reproduce import measured
-
     claim = one.claim
-    ours = "<br>".join(f"<code>{escape(name)}</code> {escape(text)}" for name, text in measured(one).items())
+    values = measured([case.samples for case in one.cases])
+    ours = "<br>".join(f"<code>{escape(name)}</code> {escape(text)}" for name, text in values.items())
     why = [one.evidence, claim.why]
     test = "" if claim.test is None else f"<p><code>{escape(claim.test.text)}</code></p>"
     commands = command(of.paper, claim, quick=of.quick)
@@ -255,15 +264,25 @@ def _further(of: Reproduction) -> str:
     parts += [_figure(of, one) for one in of.paper.figures if one.finding is not None]
     if not parts:
         return ""
-    note = (
-        "Sentences on what was found are of earlier runs with five seeds, figures of the runs of this page."
+    return '<section id="further">\n<h2>Future work of the paper</h2>\n' + "\n".join(parts) + "\n</section>"
+
+
+def _finding(of: Reproduction, one: Figure | Table) -> str:
+    """The finding, its outcome, and the evidence."""
+    if one.finding is None:
+        return ""
+    found = judge(of.paper, one.item, one.finding, of.samples)
+    outcome = f"{found.outcome.value.capitalize()} in these runs"
+    if found.outcome is Outcome.NOT_RUN:
+        outcome = "Not run in --quick" if of.quick else "Not run"
+    values = "<br>".join(
+        f"<code>{escape(name)}</code> {escape(text)}" for name, text in measured([found.samples]).items()
     )
-    head = f'<section id="further">\n<h2>Future work of the paper</h2>\n<p class="note">{note}</p>\n'
-    return head + "\n".join(parts) + "\n</section>"
-
-
-def _finding(text: str | None) -> str:
-    return "" if text is None else f'<p class="verdict">{prose(text)}</p>\n'
+    return (
+        f'<p class="verdict">{prose(one.finding.text)}</p>\n'
+        f'<details class="finding"><summary>{outcome}.</summary><p><code>{escape(found.finding.test.text)}'
+        f"</code></p>{f'<p>{values}</p>' if values else ''}</details>\n"
+    )
 
 
 def _figure(of: Reproduction, figure: Figure) -> str:
@@ -271,12 +290,12 @@ def _figure(of: Reproduction, figure: Figure) -> str:
     if picture is None:
         why = "left out with few seeds" if of.quick else "nothing was measured"
         text = prose(f"{figure.title} {why.capitalize()}.")
-        finding = _finding(figure.finding)
+        finding = _finding(of, figure)
         return f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{text}</p>{finding}</figure>"
     alt = f"{figure.item}: {figure.title}"
     how = escape(figure_command(of.paper, figure, quick=of.quick))
     return (
-        f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{prose(figure.title)}</p>\n{_finding(figure.finding)}"
+        f"<figure>\n<h3>{escape(figure.item)}</h3>\n<p>{prose(figure.title)}</p>\n{_finding(of, figure)}"
         f"{svg(picture, f'figure-{figure.name}', alt)}\n"
         f"<figcaption><small>{escape(_caption(of, figure))}</small>"
         f"<details><summary>command</summary><pre>{how}</pre></details></figcaption></figure>"
@@ -332,7 +351,7 @@ def _table(of: Reproduction, table: Table) -> str:
     chosen = ", ".join(f"{law}: {setting}" for law, setting in table.settings.items())
     note = f'<p class="note">Settings: {escape(chosen)}.</p>' if chosen else ""
     return (
-        f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n{_finding(table.finding)}"
+        f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n{_finding(of, table)}"
         '<div class="scroll"><table class="league"><thead><tr><th></th><th>paper</th><th>ours</th>'
         f"<th>95 % interval</th><th>n</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{note}"
     )
@@ -342,16 +361,8 @@ def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str]:
     """Mean, interval and number of an expression's values; of a calculation the number alone."""
     paper = of.paper
 
-    def lookup(name: str) -> Sample:
-        parts = split(name, paper.name, paper.experiments)
-        if parts.law is None:
-            return np.asarray(value(paper.name, parts.of, parts.metric))
-        chosen = table.settings.get(parts.law)
-        of_law = paper.laws[parts.law]
-        setting = next(one for one in of_law if chosen is None or one.name == chosen)
-        return of.samples.of(parts, setting.key)
-
     try:
+        lookup = looked_up(paper, of.samples, table.settings)
         found = expression(row.ours, table.item, paper.measures).value(lookup)
     except LookupError:
         return "left out with few seeds" if of.quick else "-", "-", "-"
@@ -370,10 +381,21 @@ READING = (
 )
 ABOUT_MEASURES = (
     "Delay: time in the queue that 95 % of the packets do not exceed; loss: drops of the law and of a full "
-    "buffer; fairness: Jain's index of the long flows; settling: until the queue, averaged over a second, "
-    "stays within a tenth of the law's target, the mean over the stretches between changes, of which one "
-    "without such a time counts in full. A law without a target has none."
+    "buffer; fairness: Jain's index of the long flows; settling: from a change of the scenario until the "
+    "queue, averaged over a second, stays within a tenth of the law's target until the next change or the "
+    "end, else all of that time, the mean over the changes. None without a change or a target."
 )
+
+
+def _about_measures(several: Sequence[Reproduction]) -> str:
+    """The sentence with how much of its time settling takes, which is what it can separate."""
+    share = settling_share(several)
+    if share is None:
+        return ABOUT_MEASURES
+    taken = (
+        f"In these runs settling takes {100 * share:.0f} % of the time to the next change, on average over"
+    )
+    return f"{ABOUT_MEASURES} {taken} laws and seeds: the nearer to all of it, the less it separates laws."
 
 
 def _leagues(of: Reproduction) -> str:
@@ -400,7 +422,7 @@ def _leagues(of: Reproduction) -> str:
         f"{few}"
         f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{_measure_heads(units=False)}</tr>'
         f"</thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
-        f'<p class="note">{escape(READING)} {escape(ABOUT_MEASURES)}</p>\n{each}\n</section>'
+        f'<p class="note">{escape(READING)} {escape(_about_measures([of]))}</p>\n{each}\n</section>'
     )
 
 
@@ -462,11 +484,10 @@ def with_half(mean: float, half: float | None) -> str:
 
 
 def _ratio(of: Standing) -> str:
-    """A mean of logarithms as a ratio with its interval."""
-    mean, low, high = of.estimate.mean, of.estimate.low, of.estimate.high
-    if low is None or high is None:
-        return f"{math.exp(mean):.2f}"
-    return f"{math.exp(mean):.2f} ({math.exp(low):.2f} to {math.exp(high):.2f})"
+    found = as_ratio(of.estimate)
+    if found.low is None or found.high is None:
+        return f"{found.mean:.2f}"
+    return f"{found.mean:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 
 def _digits(value: float | None) -> str:
@@ -502,15 +523,12 @@ def _overall(several: Sequence[Reproduction]) -> str:
         f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>\n"
         f'<p class="note">{escape(READING.replace("common seeds", "common experiments"))} '
-        f"{escape(ABOUT_MEASURES)}</p>\n</section>"
+        f"{escape(_about_measures(several))}</p>\n</section>"
     )
 
 
 def _against(of: Measure) -> str:
     unit = of.column.apart.unit
-    match of.against:
-        case "ratio":
-            return f"{of.column.short}, ratio to tail drop"
-        case "difference":
-            return f"{of.column.short}, difference from tail drop" + (f", {unit}" if unit else "")
-    return of.column.long
+    if of.reference is None:
+        return of.column.long
+    return f"{of.column.short}, {of.reference}" + (f", {unit}" if unit and of.against == "difference" else "")

@@ -14,7 +14,7 @@ from typing import Any
 from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.reproduce.calculations import calculations, curves
-from sojourn.reproduce.figures import Figure, Table, figures, tables
+from sojourn.reproduce.figures import Figure, Finding, Table, figures, tables
 from sojourn.reproduce.predicate import Predicate, expression, predicate
 
 __all__ = [
@@ -73,8 +73,8 @@ class Experiment:
     windows: Mapping[str, str]
     #: Classes of traffic by their names in predicates; several together are so many samples of a seed.
     classes: Mapping[str, str | tuple[str, ...]]
-    #: The laws that it runs: names of `Paper.laws`.
-    laws: tuple[str, ...]
+    #: The laws that it runs, names of `Paper.laws`, with the names of their settings.
+    laws: Mapping[str, tuple[str, ...]]
     #: The link that is measured; None: the only one.
     link: str | None
     #: Further links by their names in predicates.
@@ -134,6 +134,12 @@ class Paper:
     #: Abbreviations in predicates.
     measures: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def findings(self) -> list[tuple[str, Finding]]:
+        """The findings of future work, each with the item that it stands beside, in the order of the page."""
+        items: list[Table | Figure] = [*self.tables, *self.figures]
+        return [(one.item, one.finding) for one in items if one.finding is not None]
+
 
 def names() -> list[str]:
     """Names of the papers."""
@@ -158,16 +164,19 @@ def parse(name: str, given: Mapping[str, Any]) -> Paper:
     claims = tuple(_claim(name, one, laws, experiments, measures=measures) for one in given["claims"])
     assumed = tuple(given.get("assumed", ()))
     settings = {law: [one.name for one in of] for law, of in laws.items()}
-    drawn = figures(given.get("figures", ()), settings, list(experiments))
+    drawn = figures(given.get("figures", ()), settings, list(experiments), measures)
     for one in drawn:
         _check_figure(one, name, experiments)
-    found = tables(given.get("tables", ()))
+    found = tables(given.get("tables", ()), measures)
     for row, item in ((row, table.item) for table in found for row in table.rows):
         for sample in sorted(expression(row.ours, item, measures).names):
             _check_name(sample, item, name, experiments)
-    return Paper(
+    paper = Paper(
         name, given["title"], given["reference"], assumed, laws, experiments, claims, drawn, found, measures
     )
+    for item, finding in paper.findings:
+        _check_finding(finding, item, name, experiments)
+    return paper
 
 
 def _check_figure(of: Figure, paper: str, experiments: Mapping[str, Experiment]) -> None:
@@ -177,6 +186,18 @@ def _check_figure(of: Figure, paper: str, experiments: Mapping[str, Experiment])
         raise InputError(f'{of.item}.of: "{of.at[""]}" are no curves; expected some of {known}')
     for experiment, (law, _), metric in itertools.product(of.at.values(), of.laws, of.metrics):
         _check_name(f"{experiment}.{law}.{metric}", of.item, paper, experiments)
+
+
+def _check_finding(of: Finding, item: str, paper: str, experiments: Mapping[str, Experiment]) -> None:
+    """That its names are samples, each of one setting."""
+    for name in sorted(of.test.names):
+        _check_name(name, f"{item}.test", paper, experiments)
+        parts = split(name, paper, experiments)
+        if parts.law is not None and parts.setting is None:
+            known = experiments[parts.of].laws[parts.law]
+            if len(known) > 1:
+                expected = ", ".join(f"{parts.law}.{setting}" for setting in known)
+                raise InputError(f'{item}.test: "{name}" has no setting of the law; expected {expected}')
 
 
 def _settings(law: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[Setting]:
@@ -214,6 +235,11 @@ def _experiments(
         for law in of["laws"]:
             if law not in laws:
                 raise InputError(f'experiments.{name}: "{law}" is no law; expected {", ".join(laws)}')
+            places = {place for key in ("windows", "links", "classes") for place in of.get(key, {})}
+            for one in places.intersection(setting.name for setting in laws[law]):
+                raise InputError(
+                    f'experiments.{name}: "{one}" is a setting of {law}, too; expected another name'
+                )
         for variant, changes in of.get("variants", {"": {}}).items():
             own = f"{name}.{variant}" if variant else name
             yield Experiment(
@@ -225,7 +251,7 @@ def _experiments(
                     one: own if isinstance(own, str) else tuple(own)
                     for one, own in of.get("classes", {}).items()
                 },
-                laws=tuple(of["laws"]),
+                laws={law: tuple(one.name for one in laws[law]) for law in of["laws"]},
                 link=of.get("link"),
                 links=of.get("links", {}),
                 controls=of["controls"],
@@ -261,6 +287,8 @@ def _claim(
         for name, variant in itertools.product(sorted(test.names), variants):
             own = in_variant(name, variant, experiments)
             _check_name(own, place, paper, experiments, windows=given.get("windows", ()))
+            if split(own, paper, experiments).setting is not None:
+                raise InputError(f'{place}: "{name}" names a setting; expected settings = {{ law = [...] }}')
     settings = {law: tuple(of) for law, of in given.get("settings", {}).items()}
     for law, of in settings.items():
         known = [one.name for one in laws.get(law, ())]
@@ -307,6 +335,8 @@ class Name:
     metric: str
     #: None: a calculation.
     law: str | None = None
+    #: None: any that the law has.
+    setting: str | None = None
     #: None: the one that is measured.
     link: str | None = None
     window: str | None = None
@@ -323,7 +353,7 @@ def in_variant(name: str, variant: str | None, experiments: Mapping[str, Experim
 def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
     """The parts of ``calculation.number`` or ``experiment.law.metric``.
 
-    Between law and metric may be a link, a window and a class, in this order.
+    Between law and metric may be a setting of the law, a link, a window and a class, in this order.
 
     Raises `InputError`.
     """
@@ -335,12 +365,19 @@ def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
         if own is None or len(parts) < length + 2 or parts[length] not in own.laws:
             continue
         law, *between, metric = parts[length:]
+        setting = between.pop(0) if between and between[0] in own.laws[law] else None
         link = between.pop(0) if between and between[0] in own.links else None
         window = between.pop(0) if between and between[0] in own.windows else None
         traffic_class = between.pop(0) if between and between[0] in own.classes else None
         if not between:
             return Name(
-                own.name, metric, law, own.links.get(link or ""), window, own.classes.get(traffic_class or "")
+                of=own.name,
+                metric=metric,
+                law=law,
+                setting=setting,
+                link=own.links.get(link or ""),
+                window=window,
+                traffic_class=own.classes.get(traffic_class or ""),
             )
     known = ", ".join([*calculations(paper), *experiments])
     raise InputError(

@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from sojourn.reproduce.paper import (
     in_variant,
     split,
 )
+from sojourn.result.statistics import Estimate, estimate
 from sojourn.result.windows import EVERY
 from sojourn.result.words import seconds
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from sojourn.sweep import Watch
     from sojourn.sweep.store import Record
 
-__all__ = ["Sample", "Samples", "carry_out", "command"]
+__all__ = ["Sample", "Samples", "carry_out", "command", "measured", "over_seeds"]
 
 Sample = npt.NDArray[np.float64]
 #: A class of traffic, several, or None: all of it.
@@ -54,8 +55,8 @@ class Samples:
         self.seeds: dict[tuple[str, str], list[int]] = {}
         #: Settling times of each seed, one a stretch between changes, None where it did not settle.
         self.settling: dict[tuple[str, str], list[list[float | None] | None]] = {}
-        #: Times and values by figure, qdisc and metric of figures over time.
-        self.series: dict[tuple[str, str, str], tuple[Sample, Sample]] = {}
+        #: Times and values by figure, place, qdisc and metric of figures over time.
+        self.series: dict[tuple[str, str, str, str], tuple[Sample, Sample]] = {}
         #: Runs that failed, a line each.
         self.failures: list[str] = []
 
@@ -140,11 +141,13 @@ def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Pat
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
 
-    own, settings = series_of(paper, figure)
     out, jobs = where
     engine = Engine("local", None, jobs or os.cpu_count() or 1)
-    for part in _by_changes(settings):
-        store = ".".join([paper.name, figure.name, *part.name, "sweep"])
+    for (at, own), part in itertools.product(
+        series_of(paper, figure).items(), _by_changes(settings_of(paper, figure))
+    ):
+        place = [at] if at else []
+        store = ".".join([paper.name, figure.name, *place, *part.name, "sweep"])
         found = sweep(read(_grid(own, part, quick=False)), out / store, engine)
         samples.add_failures(own, found.failures())
         named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
@@ -157,17 +160,17 @@ def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Pat
                 for (qdisc,), of in rows.filter(pl.col("name") == one).group_by("qdisc"):
                     ordered = of.drop_nulls("value").sort("from_s")
                     times = (ordered["from_s"] + ordered["until_s"]) / 2
-                    key = metric if one == name.metric else one
-                    samples.series[figure.name, str(qdisc), key] = _numbers(times), _numbers(ordered["value"])
+                    key = (figure.name, at, str(qdisc), metric if one == name.metric else one)
+                    samples.series[key] = _numbers(times), _numbers(ordered["value"])
 
 
-def series_of(paper: Paper, figure: Figure) -> tuple[Experiment, list[Setting]]:
-    """The experiment of a figure over time, of one seed with the windows of the figure, and its settings."""
-    (experiment,) = figure.at.values()
-    own = replace(
-        paper.experiments[experiment], windows={"series": f"{EVERY}{figure.every}"}, seeds=1, quick_seeds=1
-    )
-    return own, settings_of(paper, figure)
+def series_of(paper: Paper, figure: Figure) -> dict[str, Experiment]:
+    """The experiments of a figure over time, each of one seed with the windows of the figure."""
+    own = {"series": f"{EVERY}{figure.every}"}
+    return {
+        at: replace(paper.experiments[name], windows=own, seeds=1, quick_seeds=1)
+        for at, name in figure.at.items()
+    }
 
 
 def settings_of(paper: Paper, figure: Figure) -> list[Setting]:
@@ -180,8 +183,9 @@ def figure_command(paper: Paper, figure: Figure, *, quick: bool) -> str:
     if figure.kind == "curves":
         return f"sojourn.reproduce.calculations.{paper.name}: {figure.at['']}"
     if figure.kind == "series":
-        own, settings = series_of(paper, figure)
-        return "\n".join(_run(own, part, 1) for part in _by_changes(settings))
+        parts = _by_changes(settings_of(paper, figure))
+        own = series_of(paper, figure).values()
+        return "\n".join(_run(one, part, 1) for one, part in itertools.product(own, parts))
     lines = []
     for name in figure.at.values():
         experiment = paper.experiments[name]
@@ -191,8 +195,9 @@ def figure_command(paper: Paper, figure: Figure, *, quick: bool) -> str:
 
 
 def _metrics(paper: Paper) -> list[str]:
-    """Metrics that its claims and figures name: windows may be hundreds, with all metrics each."""
+    """Metrics that its claims, findings and figures name: windows may be hundreds, with all metrics each."""
     tests = [test for claim in paper.claims for test in (claim.test, claim.partly) if test is not None]
+    tests += [finding.test for _, finding in paper.findings]
     named = {name for test in tests for name in test.names}
     named |= {metric for figure in paper.figures for metric in figure.metrics}
     return sorted({name.rpartition(".")[2] for name in named})
@@ -208,6 +213,32 @@ def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
             watch(before + done, total, what)
 
     return shown
+
+
+def measured(cases: Iterable[Mapping[str, Sample]]) -> dict[str, str]:
+    """Means with 95 % intervals of the samples of a predicate; their range where its cases differ."""
+    found: dict[str, list[Estimate]] = {}
+    for samples in cases:
+        for name, sample in samples.items():
+            found.setdefault(name, []).append(over_seeds(sample))
+    return {name: _written(several) for name, several in found.items()}
+
+
+def over_seeds(sample: Sample) -> Estimate:
+    """Mean over the seeds, each the mean of its windows where there are several."""
+    by_seed = np.nanmean(sample, axis=-1) if sample.ndim > 1 else np.atleast_1d(sample)
+    return estimate([float(one) for one in by_seed])
+
+
+def _written(several: Sequence[Estimate]) -> str:
+    means = {f"{one.mean:.4g}" for one in several}
+    if len(means) > 1:
+        least, most = (pick(several, key=lambda one: one.mean) for pick in (min, max))
+        return f"{least.mean:.4g} to {most.mean:.4g}"
+    one = several[0]
+    if one.low is None or one.high is None or one.low == one.high:
+        return f"{one.mean:.4g}"
+    return f"{one.mean:.4g} ({one.low:.4g} to {one.high:.4g}, n = {one.n})"
 
 
 def command(paper: Paper, claim: Claim, *, quick: bool) -> str:

@@ -35,9 +35,10 @@ _NETWORK: dict[str, Any] = {
     "flows[0].access": {"rate": "1 Gbit/s"},
     "plant.fluid.model": "mgt",
 }
-#: RED's lower threshold at which p of the operating point, 2 / W^2, is reached at the same queue.
+#: RED's lower threshold at which p of the operating point, 2 / W^2, is reached at the same queue. It marks
+#: every 1.5 / p_b packets on average, so that p has two thirds of the slope of p_b.
 _RED = (
-    f"red:min=127packets,max={127 + 0.1 / RED_SLOPE:.6g}packets,max_p=0.1,"
+    f"red:min=127packets,max={127 + 0.1 / (1.5 * RED_SLOPE):.6g}packets,max_p=0.1,"
     f"weight={1 - np.exp(-RED_POLE / CAPACITY):.6g},gentle=false"
 )
 _QDISCS = {
@@ -50,10 +51,8 @@ _QDISCS = {
 
 def _loops(qdisc: str, model: str) -> dict[str, float]:
     """Margins of the outer loop, and the rightmost pole of the loops of a cascade."""
-    loops = [one for one in _certificate(qdisc).loops if one["model"] == model and not one["sampled"]]
-    parts = {one["part"]: one for one in loops}
-    outer = parts.get("outer", parts["whole"])
-    own = [parts["inner"], outer] if "inner" in parts else [outer]
+    own = _own([one for one in _certificate(qdisc).loops if one["model"] == model and not one["sampled"]])
+    outer = own[-1]
     return {
         "crossover": outer["crossover_rad_s"],
         "phase_margin": outer["phase_margin_deg"],
@@ -61,6 +60,18 @@ def _loops(qdisc: str, model: str) -> dict[str, float]:
         "delay_margin": outer["delay_margin_s"] or np.inf,
         "rightmost_pole": max(pole[0] for one in own for pole in one["poles"]),
     }
+
+
+def _own(loops: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Inner and outer loop of a cascade, or the one that there is."""
+    parts = {one["part"]: one for one in loops}
+    return [parts["inner"], parts["outer"]] if "inner" in parts else [parts["whole"]]
+
+
+def _textbook(name: str) -> list[dict[str, Any]]:
+    """The loops of a law on the printed plant, with the delay exact."""
+    loops = _certificate(_QDISCS[name]).loops
+    return [one for one in loops if one["model"] == "textbook" and not one["sampled"]]
 
 
 @functools.cache
@@ -183,4 +194,68 @@ def responses() -> Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.fl
     return {name: (t, _response(loop, t) / rests[name]) for name, loop in loops}
 
 
-CURVES = {"responses": responses}
+def _autotuned_loop(s: Complex) -> Complex:
+    """Outer loop of the cascade with 60 degrees in both loops, which the two crossovers determine."""
+    lag = RTT**2 * CAPACITY / (2 * FLOWS)
+    inner_at, outer_at = (
+        next(of["crossover_rad_s"] for of in _textbook("autotune") if of["part"] == part)
+        for part in ("inner", "outer")
+    )
+
+    def inner(s: Complex) -> Complex:
+        return np.exp(-s * RTT) / (s * (1 + lag * s))
+
+    def plant(s: Complex) -> Complex:
+        closed = inner(s) / (abs(inner(1j * inner_at)) + inner(s))
+        return closed / (1 + RTT * s)
+
+    there = plant(np.asarray(1j * outer_at))
+    lead = np.radians(-120) - np.angle(there)
+    integral = 2 / outer_at * np.tan(np.pi / 4 + lead / 2)
+    pid = np.cos(lead) / abs(there) * (1 + 1 / (integral * s) + integral / 4 * s)
+    return np.asarray(pid * plant(s))
+
+
+#: Outer loops of the three schemes of Fig. 2(b), and their certificates.
+_SCHEMES: tuple[tuple[str, str, Loop], ...] = (
+    ("CPC", "paper", _cpc_loop),
+    ("CPC, autotuned", "autotune", _autotuned_loop),
+    ("RED", "red", _red_loop),
+)
+#: Frequencies of Fig. 2(b), rad/s.
+_FREQUENCIES = np.geomspace(1e-3, 10, 400)
+#: Real part left of which a pole is not drawn, 1/s.
+_FAST = -5.0
+
+
+@functools.cache
+def _bode() -> Mapping[str, Complex]:
+    s = np.asarray(1j * _FREQUENCIES, dtype=np.complex128)
+    return {name: loop(s) for name, _, loop in _SCHEMES}
+
+
+def magnitudes() -> Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """Magnitude of the loops over the frequency."""
+    return {name: (_FREQUENCIES, np.abs(response)) for name, response in _bode().items()}
+
+
+def phases() -> Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """Phase of the loops over the frequency, degrees."""
+    return {
+        name: (_FREQUENCIES, np.degrees(np.unwrap(np.arctan2(response.imag, response.real))))
+        for name, response in _bode().items()
+    }
+
+
+def poles() -> Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """Poles of all loops of each scheme, closed, 1/s; those that decay faster than 5/s are left out."""
+    found = {}
+    for name, qdisc, _ in _SCHEMES:
+        upper = np.array([complex(*pole) for of in _own(_textbook(qdisc)) for pole in of["poles"]])
+        slow = upper[upper.real > _FAST]
+        both = np.concatenate([slow, slow[slow.imag > 0].conj()])
+        found[name] = (both.real, both.imag)
+    return found
+
+
+CURVES = {"responses": responses, "magnitudes": magnitudes, "phases": phases, "poles": poles}

@@ -8,6 +8,7 @@ archive of trajectories fixes. Equation numbers are the paper's; docs/theory/ocq
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -122,15 +123,19 @@ def gradient() -> Mapping[str, float]:
     """
     found: dict[str, float] = {}
     for name, one in (("", _sweep(50)), ("_4000", _sweep(4000)), ("_optimum", _exact())):
-        run, switching = one.run(), one.switching
-        h = np.diff(run.t)
-        middle = (switching[:-1] + run.costate[1:] - float(_PROBLEM.mesh.R[0])) / 2
-        cells = np.searchsorted(_PROBLEM.mesh.t, (run.t[1:] + run.t[:-1]) / 2) - 1
-        reduced = np.clip(run.u - middle, 0, _PROBLEM.mesh.w[cells]) - run.u
-        found[f"norm{name}"] = float(np.sqrt(np.sum(h * middle**2)))
-        found[f"reduced{name}"] = float(np.sqrt(np.sum(h * reduced**2)))
+        found[f"norm{name}"], found[f"reduced{name}"] = _norms(one)
     steps = np.diff(_sweep(50).betas)
     return found | {"beta_rises": float((steps > 0).sum()), "beta_falls": float((steps < 0).sum())}
+
+
+def _norms(of: ocq.Solution) -> tuple[float, float]:
+    """Norm of H_u in L2, and of what the multipliers leave of it."""
+    run, switching = of.run(), of.switching
+    h = np.diff(run.t)
+    middle = (switching[:-1] + run.costate[1:] - float(_PROBLEM.mesh.R[0])) / 2
+    cells = np.searchsorted(_PROBLEM.mesh.t, (run.t[1:] + run.t[:-1]) / 2) - 1
+    reduced = np.clip(run.u - middle, 0, _PROBLEM.mesh.w[cells]) - run.u
+    return float(np.sqrt(np.sum(h * middle**2))), float(np.sqrt(np.sum(h * reduced**2)))
 
 
 def trajectories() -> Mapping[str, float]:
@@ -146,7 +151,63 @@ def curves() -> Mapping[str, float]:
     return {"least_difference": float((np.sqrt(z) - z).min())}
 
 
+#: Values that a law keeps of a queue from one packet or update to the next, apart from its settings, by their
+#: names in crates/aqm/src/laws.
+STATES = {
+    "fb_ocq": {
+        "offered": 1,
+        "held": 1,
+        "busy": 1,
+        "service.packets": 1,
+        "service.stopped": 1,
+        "service.rate": 1,
+        "service.left": 2,
+        "p": 1,
+    },
+    "red": {"average": 1, "p": 1, "count": 1, "in_band": 1, "idle_since": 1},
+    "pi": {"p": 1, "error": 1},
+    "rem": {"price": 1, "error": 1},
+}
+#: Further ones of form = receding: of a cell of the horizon, and of a period of the round trip ahead.
+CELL = {
+    "input": 1,
+    "most": 1,
+    "backlog": 1,
+    "tried": 2,
+    "kept": 1,
+    "costate": 1,
+    "gradient": 1,
+    "feedback": 3,
+}
+SLOT = {"acknowledged": 1, "signals": 1, "input": 1}
+#: Bytes of a value.
+VALUE = 8
+#: The sensor network's link: packets of its buffer and of the target, bytes, bit/s, base RTT and period, s.
+SENSOR = {"buffer": 20, "target": 8, "packet": 100, "rate": 250e3, "base_rtt": 0.13, "period": 0.01}
+
+
+def memory() -> Mapping[str, float]:
+    """Bytes that a law keeps of a queue, and those of the packets of a full one on the sensor network's link.
+
+    `receding` has a cell for each period of a round trip with the target's delay, and, ahead, those of a
+    round trip with four times that delay and two more.
+    """
+    values = {name: sum(state.values()) for name, state in STATES.items()}
+    delay = SENSOR["target"] * SENSOR["packet"] * 8 / SENSOR["rate"]
+    cells = round((SENSOR["base_rtt"] + delay) / SENSOR["period"])
+    ahead = math.ceil((SENSOR["base_rtt"] + 4 * delay) / SENSOR["period"]) + 2
+    # And its last input.
+    values["receding"] = values["fb_ocq"] + 1 + cells * sum(CELL.values()) + ahead * sum(SLOT.values())
+    found = {name: float(VALUE * number) for name, number in values.items()}
+    return found | {
+        "queue": float(SENSOR["buffer"] * SENSOR["packet"]),
+        "cells": float(cells),
+        "ahead": ahead,
+    }
+
+
 CALCULATIONS = {
+    "memory": memory,
     "table": table,
     "work": work,
     "control": control,
@@ -159,13 +220,38 @@ CALCULATIONS = {
 def inputs() -> Mapping[str, tuple[Floats, Floats]]:
     """The inputs of Figs. 3 to 5 over time, packets/s, as steps."""
     t = np.asarray(_PROBLEM.mesh.t, dtype=np.float64)
-    found = {
+    return {name: (np.repeat(t, 2)[1:-1], np.repeat(u, 2)) for name, u in _inputs().items()}
+
+
+def _inputs() -> Mapping[str, Floats]:
+    return {
         "optimum": _exact().u,
         "FB-OCQ": _sweep(50).u,
         "collocation": _direct().u,
         "genetic": _genetic()[0],
     }
-    return {name: (np.repeat(t, 2)[1:-1], np.repeat(u, 2)) for name, u in found.items()}
 
 
-CURVES = {"inputs": inputs}
+def queues() -> Mapping[str, tuple[Floats, Floats]]:
+    """The queues of Figs. 3 to 5 over time, packets, under these inputs."""
+    t = np.asarray(_PROBLEM.mesh.t, dtype=np.float64)
+    found = _inputs()
+    backlogs = simulate(_PROBLEM, np.array(list(found.values())))[0]
+    return {name: (t, backlogs[:, place]) for place, name in enumerate(found)}
+
+
+def betas() -> Mapping[str, tuple[Floats, Floats]]:
+    """Steps of Algorithm 1 by iteration, s^2/packet."""
+    of = _sweep(50).betas
+    return {"FB-OCQ": (np.arange(of.size, dtype=np.float64), of)}
+
+
+def norms() -> Mapping[str, tuple[Floats, Floats]]:
+    """Norm of H_u after iterations of Algorithm 1, and of what the multipliers of (14) leave of it."""
+    after = (1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 4000)
+    both = np.array([_norms(_sweep(iterations)) for iterations in after])
+    places = np.array(after, dtype=np.float64)
+    return {"norm of H_u": (places, both[:, 0]), "with its multipliers": (places, both[:, 1])}
+
+
+CURVES = {"inputs": inputs, "queues": queues, "betas": betas, "norms": norms}
