@@ -398,11 +398,17 @@ def test_tables_of_classes_are_not_cut_off(browser, folder, width):
     assert browser.evaluate(cut) == [0, 0, 0]
 
 
-@pytest.mark.parametrize(("width", "dark"), [(400, False), (800, True), (1280, False)])
-def test_the_first_screen_shows_what_users_notice(browser, tmp_path, width, dark):
+@pytest.fixture(scope="module")
+def home_page(tmp_path_factory):
+    """The page of a home under two qdiscs."""
     scenario = sj.load("home/evening", {"duration": "6 s", "warmup": "2 s"})
-    page = sj.run(scenario, ["tail_drop", "fq_codel"], seeds=[1, 2]).report(tmp_path / "page.html")
-    browser.open(page, width, dark=dark)
+    result = sj.run(scenario, ["tail_drop", "fq_codel"], seeds=[1, 2])
+    return result.report(tmp_path_factory.mktemp("home") / "page.html")
+
+
+@pytest.mark.parametrize(("width", "dark"), [(400, False), (800, True), (1280, False)])
+def test_the_first_screen_shows_what_users_notice(browser, home_page, width, dark):
+    browser.open(home_page, width, dark=dark)
     assert browser.complaints == []
     assert browser.evaluate("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
     shown = browser.evaluate(

@@ -40,7 +40,7 @@ def sentences(design: Design) -> list[str]:
     limiting, slowest = design.limiting, design.slowest
     if limiting is not None:
         lines.append(f"Limiting: {at(limiting)}: {_margins(limiting)}.")
-        lines += _noise(design, limiting)
+        lines += [*_noise(design, limiting), *_warnings(design)]
     if slowest is not None and math.isfinite(slowest.settling_s):
         lines.append(f"Slowest: {at(slowest)}: within 2 % after {short(slowest.settling_s)} s.")
         if slowest.settling_s > SLOW_S and not design.rule.adapts and design.wanted.settling_s is None:
@@ -64,6 +64,12 @@ def _noise(design: Design, limiting: Point) -> list[str]:
     noise, flows = certificate.noise, certificate.equilibrium["flows"]
     of = "" if flows == limiting.flows else f" with {counted(flows)}"
     return [f"Noise at that point{of}: a standard deviation of {short(noise['queue_sd_packets'])} packets."]
+
+
+def _warnings(design: Design) -> list[str]:
+    """Where the theory of the limiting point is weak."""
+    certificate = design.certificate
+    return [] if certificate is None else [f"Warning for that point: {one}" for one in certificate.warnings]
 
 
 def _outside(design: Design) -> list[str]:
@@ -105,7 +111,8 @@ def _answer(design: Design) -> str:
     wanted = _wants(design.wanted)
     if design.is_met:
         where = ", where the theory reaches," if design.outside else ""
-        return f"{design.spec} keeps {wanted}{where} over {over(design.box)}."
+        part = " of a part of the law" * (design.rule.partial is not None)
+        return f"{design.spec} keeps {wanted}{part}{where} over {over(design.box)}."
     shapes = design.rule.shapes if design.wanted.settling_s is not None else ()
     moved = f", its zero moved by factors of up to {max(shapes):g} as well," if shapes else ""
     subject = _none(design, moved)

@@ -70,6 +70,11 @@ class Proven:
         kinds = (
             (self.mapped, sum(one.region is not None for one in self.beside), "maps"),
             (self.checked, sum(one.check is not None for one in self.beside), "checks"),
+            (
+                self.checked and self.mapped,
+                sum(one.grid is not None for one in self.beside),
+                "maps of checks",
+            ),
             (self.deviates, sum(one.large is not None for one in self.beside), "large deviations"),
         )
         parts = [
