@@ -303,7 +303,7 @@ impl Response {
         let off = math::exp(if is_monotone { 0.0 } else { steepest * ln_windows.radius() });
         let load = Interval::around(&[windows.high * signals[0], windows.low * signals[1]]);
         let load = Interval::of([load.low / off, load.high * off]);
-        // It falls with the window.
+        // After marks it is monotone in the window.
         let half_span = [windows.low, windows.high].map(|window| self.signal_span(window) / 2.0);
         let half_span = Interval::around(&half_span);
         let signals = Interval::of(signals);
@@ -521,6 +521,23 @@ mod tests {
             let rules = Rules { reaction: Reaction::Loss(repair), least: 2.0, ..Rules::default() };
             let found = Response::of(rules).signal_span(window);
             assert!((found - span).abs() < 1e-12, "{repair:?} {window}: {found}, not {span}");
+        }
+    }
+
+    /// Bounds over a box take a span from the two ends of a range of windows: it goes from the half of Reno to the decrease.
+    #[test]
+    fn spans_after_marks_are_monotone_in_the_window() {
+        for (increase, decrease, low) in
+            [(0.01, 0.125, 16.0), (0.002, 0.02, 4.0), (0.1, 0.5, 50.0), (0.5, 0.9, 8.0), (0.02, 0.3, 200.0)]
+        {
+            let control = Control::Scalable { increase, decrease, low };
+            let response = Response::of(Rules { control, ..Rules::default() });
+            let span = |place: u32| response.signal_span(math::exp(0.01 * f64::from(place)));
+            let way = if decrease > 0.5 { 1.0 } else { -1.0 };
+            for place in 1..700 {
+                let step = way * (span(place) - span(place - 1));
+                assert!(step > -1e-9, "{control:?} {place}: {step}");
+            }
         }
     }
 
