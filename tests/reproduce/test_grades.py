@@ -122,12 +122,22 @@ def test_each_grade(test, keys, expected):
     assert graded(test, **keys).grade is expected
 
 
+def test_evidence_has_what_remains():
+    """Of a partly true claim how often the whole was, and of an untrue one how often the rest was."""
+    less, more = (f"e.own.queue_mean_packets {sign} e.other.queue_mean_packets" for sign in ("<", ">"))
+    found = graded("e.own.queue_mean_packets < 10", partly=less)
+    assert found.evidence.endswith(f" settings; what holds: {less}")
+    found = graded("e.own.queue_mean_packets < 10", partly=more)
+    assert found.grade is Grade.NOT
+    assert found.evidence.endswith(f" settings: {more}")
+
+
 def test_a_claim_that_survives_an_exchange_of_its_laws_is_uninformative():
     # Both laws use more than nine tenths: exchanged, the claim is as true.
     found = graded("e.own.utilization > 0.92 and e.other.utilization > 0.92", settings={"own": ["small"]})
     assert found.grade is Grade.UNINFORMATIVE
     assert "other" in found.stand_ins
-    assert found.evidence == "as true with tail drop, other in its place"
+    assert found.evidence == "as true with tail drop, other in its place; true under 1 of 1 settings"
 
 
 def test_a_stand_in_counts_where_it_is_true_in_each_case_in_which_the_law_is():

@@ -105,7 +105,8 @@ class _Judge:
             return Grade.CONTRADICTS_ITSELF, (), self.claim.contradiction
         stand_ins = list(self._stand_ins(test, cases)) if true else []
         if stand_ins:
-            return Grade.UNINFORMATIVE, stand_ins, f"as true with {', '.join(stand_ins)} in its place"
+            held = f"as true with {', '.join(stand_ins)} in its place"
+            return Grade.UNINFORMATIVE, stand_ins, f"{held}; {_deciding(cases)}"
         if true:
             return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), _deciding(cases)
         found, evidence = self._untrue(cases)
@@ -118,9 +119,10 @@ class _Judge:
         if self.claim.partly is not None:
             rest = self.cases(self.claim.partly)
             if _true(rest) == len(rest):
-                return Grade.PARTLY, f"{self.claim.partly.text} holds"
+                return Grade.PARTLY, f"{_counted(cases)}; what holds: {self.claim.partly.text}"
             if self._is_open(rest):
-                return Grade.UNDECIDED, f"{self.claim.partly.text} is {_counted(rest)}, with few seeds"
+                return Grade.UNDECIDED, f"with few seeds, {_counted(rest)}: {self.claim.partly.text}"
+            return Grade.NOT, f"{_counted(cases)}; {_counted(rest)}: {self.claim.partly.text}"
         return Grade.NOT, _counted(cases)
 
     def _is_open(self, cases: Sequence[Case]) -> bool:

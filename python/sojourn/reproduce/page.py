@@ -98,6 +98,7 @@ def page(of: Reproduction) -> str:
         _claims(of),
         _failures(of),
         _assumed(of),
+        _abbreviations(of),
         _settings(of),
         _figures(of),
         _tables(of),
@@ -204,6 +205,19 @@ def _assumed(of: Reproduction) -> str:
         return ""
     rows = "".join(f"<li>{prose(one)}</li>\n" for one in of.paper.assumed)
     return f'<section id="assumed">\n<h2>Assumptions</h2>\n<ul>\n{rows}</ul>\n</section>'
+
+
+def _abbreviations(of: Reproduction) -> str:
+    """Abbreviations in predicates, with a law in the place of the braces."""
+    rows = "".join(
+        f"<dt><code>{escape(name)}(law)</code></dt><dd><code>{escape(text)}</code></dd>\n"
+        for name, text in of.paper.measures.items()
+    )
+    if not rows:
+        return ""
+    note = "In predicates; <code>{}</code> is the law."
+    head = f'<section id="abbreviations">\n<h2>Abbreviations</h2>\n<p class="note">{note}</p>'
+    return f"{head}\n<dl>\n{rows}</dl>\n</section>"
 
 
 def _settings(of: Reproduction) -> str:

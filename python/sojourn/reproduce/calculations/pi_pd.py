@@ -22,6 +22,8 @@ __all__ = ["CALCULATIONS", "CURVES"]
 _N, _C = 60, 3750.0
 #: Round-trip time of the text, and the one that its digits 4.5793 and 54 985.1 have, s.
 _R, _R_OF_DIGITS = 0.246, 0.2467
+#: Fig. 6: the average propagation delay of 120 ms, and the link's 10 ms, s.
+_R_OF_FIG6 = 0.13
 #: Numerator of P(s) and its poles, as printed.
 _G, _P1, _P2 = 117187.3, 0.53, 4.05
 
@@ -152,9 +154,15 @@ def table2() -> Mapping[str, float]:
 
 
 def sampling() -> Mapping[str, float]:
-    """Section 4.1's note: 10 to 20 times f = w_g / (2 pi) with w_g = 0.53 rad/s, Hz."""
-    f = 0.53 / (2 * math.pi)
-    return {"least_hz": 10 * f, "most_hz": 20 * f}
+    """Section 4.1's note: 10 to 20 times w_g / (2 pi), Hz: w_g of (4) for Fig. 6, and 0.53 rad/s."""
+    of_fig6 = 2 * _N / (_R_OF_FIG6**2 * _C) / (2 * math.pi)
+    of_text = _P1 / (2 * math.pi)
+    return {
+        "fig6_least_hz": 10 * of_fig6,
+        "fig6_most_hz": 20 * of_fig6,
+        "text_least_hz": 10 * of_text,
+        "text_most_hz": 20 * of_text,
+    }
 
 
 CALCULATIONS = {
