@@ -220,7 +220,7 @@ class Certificate:
         """Assumptions, a sentence each.
 
         >>> import sojourn as sj
-        >>> sj.prove(sj.load("dumbbell"), "pi").assumptions[3]
+        >>> sj.prove(sj.load("dumbbell"), "pi").assumptions[4]
         'The law marks: signalled packets stay in the queue.'
         """
         return list(self._document["assumptions"])
