@@ -105,6 +105,19 @@ def test_the_settling_time_has_a_unit_too():
     assert designed("pi", given, drops=False).wanted.settling_s == 60
 
 
+def test_the_limiting_point_has_its_certificates_warnings():
+    found = sj.design("pi", flows=(20, 20), rtt_s=0.065, capacity_pps=2500, target="1packet")
+    warning = (
+        "Warning for that point: The equilibrium backlog of 1 packets is within the noise of an empty queue"
+    )
+    assert any(line.startswith(warning) for line in design_words.sentences(found))
+
+
+def test_margins_of_a_part_of_a_law_are_called_that():
+    found = sj.design("pi_pd", flows=(20, 20), rtt_s=0.115, capacity_pps=2500, target="15ms")
+    assert "a gain margin of 2 of a part of the law over" in design_words.sentences(found)[0]
+
+
 def test_one_flow_is_no_flows():
     found = sj.design("pi", flows=(1, 2), rtt_s=0.1, capacity_pps=250, target="20ms")
     assert design_words.at(found.corners[0]) == "1 flow, 100 ms, 250 packets/s"

@@ -19,6 +19,7 @@ from sojourn.plot import style
 from sojourn.prove import page as prove_page
 from sojourn.prove import words
 from sojourn.prove.beside import Beside
+from sojourn.prove.several import Proven
 
 #: Hollot et al. (2002): 3750 packets/s, base RTT 0.2 s; a target of 46 ms makes 0.246 s.
 HOLLOT = {
@@ -1042,3 +1043,11 @@ def test_a_law_in_python_need_not_have_a_model_off_its_equilibrium():
     Short.backlog_packets = network(Short()).equilibrium["backlog_packets"]
     with pytest.raises(KeyboardInterrupt):
         network(Short())
+
+
+def test_maps_of_checks_are_counted_at_an_interrupt():
+    certificate = sj.prove(sj.load("dumbbell"), "pi")
+    found = Proven(1, mapped=True, checked=True, certificates=[certificate], beside=[Beside()])
+    assert found.progress == (
+        "1 of 1 certificates, 0 of 1 maps, 0 of 1 checks and 0 of 1 maps of checks had finished"
+    )

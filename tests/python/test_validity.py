@@ -12,7 +12,7 @@ import pytest
 import sojourn as sj
 from sojourn.cli import main
 from sojourn.validity import words
-from sojourn.validity.figures import smoothed
+from sojourn.validity.figures import packet_in_queue, smoothed
 
 CALIBRATED = {"plant.fluid.model": "calibrated"}
 PUBLISHED = {"plant.fluid.model": "mgt"}
@@ -582,3 +582,24 @@ def test_the_window_of_a_law_that_drops_counts_what_it_drops() -> None:
     linear, fluid = (found.plants[plant]["window_packets"].mean for plant in ("linear", "fluid"))
     assert found.plants["linear"]["p"].mean > 0.05
     assert fluid == pytest.approx(linear, rel=0.01)
+
+
+BOTH_WAYS = {"count": 30, "cc": "newreno", "ecn": True, "segment": "1000 B", "start": "0 s"}
+
+
+def test_queues_with_acknowledgments_among_data_are_counted_in_packets_of_data():
+    """Both directions hold 15 ms, 37.5 packets of data at most: with ACKs there are more packets."""
+    loads = {f"flows[{place}].{key}": value for place in (0, 1) for key, value in BOTH_WAYS.items()}
+    back = {"bottleneck.back.qdisc": "pi2:target=15ms", "bottleneck.back.buffer": "1000 packets"}
+    times = {"duration": "30 s", "warmup": "10 s", "bottleneck.buffer": "1000 packets"}
+    times |= {"bottleneck.qdisc": "pi2:target=15ms"}
+    scenario = sj.load("networks/both_ways", loads | back | times)
+    certificate = sj.prove(scenario, link="bottleneck")
+    (row, *_) = sj.run(scenario, seeds=[1]).rows("bottleneck")
+    size = packet_in_queue(row, certificate)
+    assert 0.5 < size < 0.9
+    held = row.metrics["sojourn_mean_s"] * certificate.equilibrium["capacity_pps"]
+    assert size * row.metrics["queue_mean_packets"] == pytest.approx(held, rel=0.1)
+    assert any("packets bunch them (ACK compression" in one for one in certificate.warnings)
+    alone = sj.prove(sj.load("dumbbell"), "pi")
+    assert packet_in_queue(row, alone) == 1
