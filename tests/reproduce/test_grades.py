@@ -132,6 +132,14 @@ def test_evidence_has_what_remains():
     assert found.evidence.endswith(f" settings: {more}")
 
 
+def test_what_remains_of_a_claim_has_controls_too():
+    keys = {"partly": "e.own.queue_mean_packets > 5", "settings": {"own": ["small"]}}
+    found = graded("e.own.queue_mean_packets < 10", **keys)
+    assert found.grade is Grade.UNINFORMATIVE
+    assert "tail drop" in found.stand_ins
+    assert "; what holds: e.own.queue_mean_packets > 5, as true with tail drop" in found.evidence
+
+
 def test_a_claim_that_survives_an_exchange_of_its_laws_is_uninformative():
     # Both laws use more than nine tenths: exchanged, the claim is as true.
     found = graded("e.own.utilization > 0.92 and e.other.utilization > 0.92", settings={"own": ["small"]})
@@ -176,7 +184,8 @@ def test_a_control_is_skipped_where_it_is_a_setting_that_the_claim_has():
         ("e.own.queue_mean_packets < 100", {"about": []}, Grade.REPRODUCED),
         ("e.own.queue_mean_packets > 20.2", {"partly": "e.own.queue_mean_packets > 5"}, Grade.UNDECIDED),
         ("e.own.queue_mean_packets > 50", {"partly": "e.own.queue_mean_packets > 20.2"}, Grade.UNDECIDED),
-        ("e.own.queue_mean_packets > 50", {"partly": "e.own.queue_mean_packets > 5"}, Grade.PARTLY),
+        ("e.own.queue_mean_packets > 50", {"partly": "e.own.queue_mean_packets < 100"}, Grade.UNINFORMATIVE),
+        ("e.own.queue_mean_packets > 50", {"partly": "e.own.queue_mean_packets < 30"}, Grade.PARTLY),
         # Two seeds have no quantile.
         ("quantile(e.own.queue_mean_packets, 1) > 50", {}, Grade.UNDECIDED),
     ],

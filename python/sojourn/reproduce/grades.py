@@ -109,21 +109,23 @@ class _Judge:
             return Grade.UNINFORMATIVE, stand_ins, f"{held}; {_deciding(cases)}"
         if true:
             return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), _deciding(cases)
-        found, evidence = self._untrue(cases)
-        return found, (), evidence
+        return self._untrue(cases)
 
-    def _untrue(self, cases: Sequence[Case]) -> tuple[Grade, str]:
-        """Grade and evidence of a claim that is true under none of its cases."""
+    def _untrue(self, cases: Sequence[Case]) -> tuple[Grade, Sequence[str], str]:
+        """The same of a claim that is true under none of its cases."""
         if self._is_open(cases):
-            return Grade.UNDECIDED, f"{_counted(cases)}, with few seeds"
+            return Grade.UNDECIDED, (), f"{_counted(cases)}, with few seeds"
         if self.claim.partly is not None:
             rest = self.cases(self.claim.partly)
             if _true(rest) == len(rest):
-                return Grade.PARTLY, f"{_counted(cases)}; what holds: {self.claim.partly.text}"
+                held = f"{_counted(cases)}; what holds: {self.claim.partly.text}"
+                if stand_ins := list(self._stand_ins(self.claim.partly, rest)):
+                    return Grade.UNINFORMATIVE, stand_ins, f"{held}, as true with {', '.join(stand_ins)}"
+                return Grade.PARTLY, (), held
             if self._is_open(rest):
-                return Grade.UNDECIDED, f"with few seeds, {_counted(rest)}: {self.claim.partly.text}"
-            return Grade.NOT, f"{_counted(cases)}; {_counted(rest)}: {self.claim.partly.text}"
-        return Grade.NOT, _counted(cases)
+                return Grade.UNDECIDED, (), f"with few seeds, {_counted(rest)}: {self.claim.partly.text}"
+            return Grade.NOT, (), f"{_counted(cases)}; {_counted(rest)}: {self.claim.partly.text}"
+        return Grade.NOT, (), _counted(cases)
 
     def _is_open(self, cases: Sequence[Case]) -> bool:
         """True if more seeds may decide a case."""
