@@ -123,7 +123,7 @@ def _acknowledgments(found: Validity, certificate: Certificate, rest: Result) ->
     rows = [row for row in rest.rows(found.link) if row.plant == "packet"]
     sizes = [packet_in_queue(row, certificate) for row in rows]
     size = sum(sizes) / len(sizes)
-    if certificate.links and size < 1:
+    if size < 1:
         counted = f"backlogs are in packets of data, of which one in the queue is {size:.2f}"
         yield f"acknowledgments: they wait among data, in bunches that theory lacks; {counted}"
 

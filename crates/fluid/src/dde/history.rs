@@ -44,7 +44,7 @@ pub struct Curves<'a> {
     side: Side,
 }
 
-/// Where a piece lies.
+/// Position of a piece by the steps that are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Side {
     /// Before the oldest step kept: values are those of its beginning.

@@ -21,7 +21,8 @@
 //! let packets leave (K. Jacobsson, L. L. H. Andrew, A. Tang, K. H. Johansson, H. Hjalmarsson, S. H. Low, "ACK-clocking
 //! dynamics", INFOCOM 2008; the joint link model). Their signals take effect by degrees: s is the mean over a span a =
 //! 2 r R ([`Window::signal_span`] R), (S - S(t - a)) / a with a state S' = s_d, 0 at the start. While a link has rate 0
-//! it stands still: signals of the pause do not count, and those before it are forgotten after a. The span is that of the present R: while a(t) changes, signals count 1 + a' / 2 times, to first order.
+//! it stands still: signals of the pause do not count, and those before it are forgotten after a. The span is that of the
+//! present R: while a(t) changes, signals count 1 + a' / 2 times, to first order.
 //!
 //! A class arrives at its next link as it leaves the one before: queues are first in, first out, so that classes leave
 //! in their shares at arrival. All propagation delays count in T_p: each link has a clock that lags the sender's by

@@ -266,7 +266,7 @@ fn calibrated(control: Control) -> &'static str {
     }
 }
 
-/// When signals take effect, if not all at once a round trip later.
+/// Time over which signals take effect; none: at once, a round trip later.
 fn effect(law: Window) -> Option<&'static str> {
     let Window::Calibrated(response) = law else { return None };
     (response.longest_signal_span() > 0.0).then_some(

@@ -1,4 +1,4 @@
-//! How far the history of the plant reaches.
+//! Reach of the plant's history.
 
 use sojourn_fluid::Run;
 use sojourn_measure::Reading;
