@@ -43,6 +43,8 @@ PROFILES = {
     "DCTCP without delayed ACKs": ("dctcp", "ecn = true\ntcp = { delayed_ack = false }"),
     "Scalable, marks": ("scalable", "ecn = true"),
     "Reno, drops": ("reno", "ecn = false"),
+    "Reno with SACK, drops": ("reno", "ecn = false\ntcp = { sack = true }"),
+    "ns2 with SACK, drops": ("newreno", 'ecn = false\nprofile = "ns2"\ntcp = { sack = true }'),
     "Scalable, drops": ("scalable", "ecn = false"),
     "Scalable without delayed ACKs, marks": ("scalable", "ecn = true\ntcp = { delayed_ack = false }"),
 }
@@ -272,11 +274,17 @@ GAINS = {
     ("Scalable, drops", 40): (0.15, 10),
     ("ns2, drops", 20): (0.15, 10),
     ("ns2, drops", 40): (0.2, 10),
+    ("ns2 with SACK, drops", 40): (0.15, 10),
     # Reno waits for the timer after a second loss in a window (docs/theory/calibration.md, limits).
     ("Reno, drops", 20): (0.2, 20),
     ("Reno, drops", 40): (0.4, 20),
-    ("CUBIC, marks", 20): (0.35, 15),
-    ("CUBIC, marks", 40): (0.35, 15),
+    ("Reno with SACK, drops", 20): (0.15, 10),
+    ("Reno with SACK, drops", 40): (0.15, 10),
+    # Windows of 60 and 30 packets, in CUBIC's region (docs/theory/calibration.md, limits).
+    ("CUBIC, marks", 5): (0.4, 30),
+    ("CUBIC, marks", 10): (0.25, 15),
+    ("CUBIC, marks", 20): (0.15, 10),
+    ("CUBIC, marks", 40): (0.15, 10),
     ("DCTCP without delayed ACKs", 20): (0.15, 10),
     ("DCTCP without delayed ACKs", 40): (0.15, 10),
     ("DCTCP", 20): (0.2, 10),

@@ -97,11 +97,14 @@ def test_reds_silence_at_an_empty_queue_shortens_its_cycle():
     )
 
 
-@pytest.mark.parametrize("model", ["mgt", "full", "calibrated"])
+@pytest.mark.parametrize(
+    ("model", "cc"),
+    [("mgt", "newreno"), ("full", "newreno"), *[("calibrated", cc) for cc in ("newreno", "cubic", "dctcp")]],
+)
 @pytest.mark.parametrize("qdisc", ["pi:target=100packets", "red", "rem:target=100packets"])
-def test_a_branch_begins_at_the_gain_margin(qdisc, model):
+def test_a_branch_begins_at_the_gain_margin(qdisc, model, cc):
     """Small cycles are those of the linearised loop: its critical gain, and its frequency there."""
-    certificate = proven(qdisc, **{"plant.fluid.model": model})
+    certificate = proven(qdisc, **{"plant.fluid.model": model, "flows[0].cc": cc})
     gain = certificate.margins["gain_margin"] or 1 / certificate.margins["gain_reduction_margin"]
     loop = certificate.loops[-1]
     frequency = next(one["frequency_rad_s"] for one in loop["phase_crossovers"] if one["gain_margin"] == gain)

@@ -87,9 +87,8 @@ class Deviations:
     law: str
     link: str
     verdict: str
-    #: The loop is of a part of the law; windows average their signals, as DCTCP's do.
+    #: The loop is of a part of the law.
     of_a_part: bool
-    averages_signals: bool
     #: The loop's own limit cycle, by harmonic balance and as a describing function; None: none was found.
     limit_cycle: Cycle | None
     describing_function: Cycle | None
@@ -122,7 +121,6 @@ class Deviations:
 
         return {
             "of_a_part": self.of_a_part,
-            "averages_signals": self.averages_signals,
             "limit_cycle": cycle(self.limit_cycle),
             "describing_function": cycle(self.describing_function),
             "critical_gain": self.critical_gain,
@@ -185,7 +183,6 @@ def deviations(
         link=certificate.link,
         verdict=certificate.verdict,
         of_a_part=certificate.of_a_part,
-        averages_signals=_averages_signals(certificate),
         limit_cycle=cycle,
         describing_function=_cycle(certificate, 1)[0],
         critical_gain=critical,
@@ -199,11 +196,6 @@ def deviations(
         largest_fall_of_rate=steps[2],
         iterations=iterations,
     )
-
-
-def _averages_signals(certificate: Certificate) -> bool:
-    flows = json.loads(certificate._setup.scenario.to_json())["flows"]
-    return any(str(one.get("cc", "")).startswith("dctcp") for one in flows)
 
 
 def _counting(watch: Watch | None, most: int) -> Callable[[], None]:

@@ -60,10 +60,7 @@ LEFT_OUT = "Responses to steps, the largest steps and sensitivities are left out
 
 def _cycles(found: Deviations) -> list[str]:
     if found.critical_gain is None:
-        averages = "; cycles of windows that average their signals (DCTCP) are not"
-        return [
-            f"No branch of limit cycles could be followed from this loop{averages * found.averages_signals}."
-        ]
+        return ["No branch of limit cycles could be followed from this loop."]
     begin = "softly, growing from 0" if found.soft else "hard: small cycles are unstable"
     lines = [f"Oscillations begin at {_short(found.critical_gain)} times the gain, {begin}."]
     if found.limit_cycle is not None:

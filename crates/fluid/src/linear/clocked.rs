@@ -22,6 +22,8 @@
 //! (lambda - eta) (2 lambda - eta - eps) / (sigma D sigma_2) - eps / (sigma D)
 //! + alpha ((2 lambda - a - b d) / (own D sigma_2) + (lambda - eta - eps) / (D sigma sigma_2))
 //! ```
+//!
+//! Terms of a memory are a lag of second order more; what (1) then has is without that of CUBIC's own growth, which is of third order.
 
 use super::complex::Complex64;
 use super::plant::{Bound, Exact, Lag, Outside, Windows, grown};
@@ -52,7 +54,7 @@ impl Exact {
             let bend = -slowed + 1.0 / class.delay - class.now;
             self.add_lags(&mut lags, (gain, class.delay, class.span), (bend, Some(number)));
             if class.memory > 0.0 {
-                let gain = class.clock * class.fall * class.memory;
+                let gain = class.clock * class.fall * class.memory * class.remembered;
                 let rates = vec![class.memory, class.beside(lambda)];
                 lags.push(Lag { gain, delay: class.delay, span: class.span, rates });
             }
@@ -99,7 +101,7 @@ impl Exact {
             let bend = 1.0 / class.delay - class.now - late[number] * class.then - slowed;
             let mut of = (first + second * bend) * class.at_once;
             if class.memory > 0.0 {
-                of += class.memory / ((s + class.memory) * (s + class.beside(lambda)));
+                of += class.memory * class.remembered / ((s + class.memory) * (s + class.beside(lambda)));
             }
             let of_signals = class.late_signals_between(s, [late[number], late[count + number]]);
             sum += of * of_signals * (class.clock * class.fall);
@@ -111,7 +113,8 @@ impl Exact {
     fn lone(&self) -> Option<(&Windows, f64)> {
         let [class] = self.classes.as_slice() else { return None };
         let rate = class.now + class.then - class.clock * class.by_rtt;
-        let fills = (self.leak * class.delay - 1.0).abs() < ROUNDED
+        let fills = class.growth_memory == 0.0
+            && (self.leak * class.delay - 1.0).abs() < ROUNDED
             && (class.clock * class.slow / class.then - 1.0).abs() < ROUNDED;
         // Partial fractions need two rates.
         let apart = class.memory == 0.0 || (class.memory / rate - 1.0).abs() > 1e-3;
@@ -157,7 +160,8 @@ impl Exact {
             let [own, _, slow] = class.bounds(at)?;
             let kappa = class.clock * slow.at(radius);
             eta += kappa;
-            eps = eps.plus(own.times(kappa * class.alpha(at)), radius);
+            eps = eps.plus(own.times(kappa * class.alpha(at)?), radius);
+            eps = eps.plus(class.grown_by_memory(radius)?.times(kappa), radius);
         }
         let below = Bound::over(eta + eps.at(radius), radius)?;
         let [off, more] = [lambda, 2.0 * lambda].map(|by| Bound::flat(by + eta).plus(eps, radius));
@@ -169,12 +173,15 @@ impl Exact {
     fn remainder_of(&self, class: &Windows, of: &Shared, at: Outside) -> Option<Bound> {
         let radius = at.radius;
         let [own, ..] = class.bounds(at)?;
-        let itself = 2.0 * self.leak + class.now.abs() + class.then * grown(at.left, class.delay);
+        let grown_by_memory = class.grown_by_memory(radius)?;
+        let own_rate = class.now.abs() + class.then * grown(at.left, class.delay);
+        let itself = 2.0 * self.leak + own_rate * (1.0 + grown_by_memory.at(radius));
         let bent = own.with(of.below).with(of.twice).times(itself);
         let bent = bent.plus(of.off.with(of.below).with(of.sigma).with(of.twice), radius);
-        let alpha = class.alpha(at);
+        let alpha = class.alpha(at)?;
         let late = class.clock * class.fall * grown(at.left, class.longest_delay());
-        let at_once = of.straight.plus(bent.times(alpha), radius).times(class.at_once * late);
+        let bent = bent.times(alpha).plus(own.with(of.below).with(grown_by_memory).times(own_rate), radius);
+        let at_once = of.straight.plus(bent, radius).times(class.at_once * late);
         if class.memory == 0.0 {
             return Some(at_once);
         }
@@ -182,7 +189,8 @@ impl Exact {
         let off = of.off.plus(Bound::flat(beside), radius);
         let moved = off.with(Bound::over(beside, radius)?).with(of.below);
         let moved = moved.plus(own.with(of.below).times(alpha), radius);
-        let averaged = moved.with(Bound::over(class.memory, radius)?).times(class.memory * late);
+        let memory = Bound::over(class.memory, radius)?.times(class.memory * class.remembered);
+        let averaged = moved.with(memory).times(late);
         Some(at_once.plus(averaged, radius))
     }
 }
@@ -199,8 +207,10 @@ impl Windows {
     }
 
     /// Bound of alpha.
-    fn alpha(&self, at: Outside) -> f64 {
-        (1.0 / self.delay - self.now).abs() + self.then * grown(at.left, self.delay)
+    fn alpha(&self, at: Outside) -> Option<f64> {
+        let late = self.then * grown(at.left, self.delay);
+        let by_memory = self.grown_by_memory(at.radius)?.at(at.radius) * (self.now.abs() + late);
+        Some((1.0 / self.delay - self.now).abs() + late + by_memory)
     }
 
     /// lambda, or twice that where it is too close to the rate of its average for partial fractions.

@@ -1,7 +1,7 @@
 //! Response of the queue to steps that no law makes: other arrivals, the link's rate, flows that join.
 //!
 //! Equations (3) and (4) of [`super::plant`] with p held; w_i = theta n_i s_i (1 / R_i, or s + 1 / R_i where ACKs clock the
-//! packets) / (s + a_i + b_i d_i) and kappa_i = k_i (1 - d_i - x_i):
+//! packets) / (s + mu_i (a_i + b_i d_i)) and kappa_i = mu_i k_i (1 - d_i - x_i), mu_i that of (6) there:
 //!
 //! ```text
 //! D = s + h + sum of w_i kappa_i
@@ -46,7 +46,7 @@ impl Exact {
         let slowed = |class: &super::plant::Windows| {
             let late = exp(-s * class.delay);
             let kappa = (1.0 - late) * class.slow - class.by_rtt;
-            class.queue_by_window(s, late) * kappa
+            class.queue_by_window(s, late) * kappa * class.growth(s)
         };
         s + self.leak + self.classes.iter().map(slowed).sum::<Complex64>()
     }

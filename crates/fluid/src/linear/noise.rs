@@ -91,7 +91,7 @@ impl Windows {
             return Moved { random, mean: Complex64::ZERO };
         }
         let [squares, sum, rate] = self.reductions;
-        let fall = by_window * self.late_signals(s, late);
+        let fall = by_window * self.late_signals(s, late) * self.growth(s);
         // The same of growth: 1 for all of it that a reduction may discard.
         let step = (1.0 - late) / (s * self.delay);
         let growth = by_window * late * if s == Complex64::ZERO { Complex64::ONE } else { step };

@@ -33,7 +33,12 @@
 //!
 //! e = - d ln p / d ln W of the response function, and G the growth ([`crate::response`]). Where p(W) depends on R, too,
 //! with x = d ln p / d ln R, dW_i' has k x dq in addition. With DCTCP's average, m = its weight / R, and z = 1 / (1 +
-//! (W - 1) s), g is g (z + m / (s + m)), and a has e (1 + z) in place of e.
+//! (W - 1) s), g is g (z + m / (s + m)), and a has e (1 + z) in place of e. Of CUBIC's windows, whose growth remembers signals,
+//! all terms of (3) have the factor
+//!
+//! ```text
+//! mu = 1 + c m / (s + m),  m = reductions of a window per second           (6)
+//! ```
 //!
 //! The delay itself depends on the backlog, but at equilibrium every delayed value is the same whatever the delay, so
 //! that to first order it is the equilibrium delay.
@@ -41,8 +46,9 @@
 use super::complex::{Complex64, Wide, exp, mean_exp, scale};
 use super::equilibrium::{Class, Equilibrium, Link, Signal};
 use crate::plant::Window;
-use crate::response::SenderPoint;
+use crate::response::{Memory, SenderPoint};
 use sojourn_aqm::Network;
+use sojourn_optim::root;
 use sojourn_units::math;
 
 /// Response of a plant at one s: two quotients with one denominator, each part analytic once multiplied by
@@ -199,8 +205,12 @@ pub(super) struct Windows {
     pub(super) slow: f64,
     /// k x, 1/s.
     pub(super) by_rtt: f64,
-    /// m of an average of signals, 1/s; 0: none.
+    /// m of a memory of signals, 1/s; 0: none.
     pub(super) memory: f64,
+    /// Response to signals by the memory: 1 of DCTCP's average, c of CUBIC's growth.
+    pub(super) remembered: f64,
+    /// c: that by which CUBIC's growth responds to windows, too; else 0.
+    pub(super) growth_memory: f64,
     /// z: that of [`crate::response::SenderPoint`].
     pub(super) at_once: f64,
     /// n s, the link's packets per window.
@@ -549,6 +559,7 @@ impl State {
         let State { window, rtt, signals, capacity } = self;
         let square = window * window;
         let (mut by_rtt, mut memory, mut at_once) = (0.0, 0.0, 1.0);
+        let (mut remembered, mut growth_memory, mut averages) = (0.0, 0.0, false);
         // Windows that random signals halve: E(W^3) = (8 / 3) E(W) / p (T. J. Ott, J. H. B. Kemperman and M. Mathis, 1996).
         let mut reductions = [2.0 / 3.0 * window, 1.0, SIGNALS / window];
         let (mut lost_growth, mut unacknowledged) = (0.0, 0.0);
@@ -572,18 +583,28 @@ impl State {
                 by_rtt = slow * slope;
                 reductions = [of_chain.squares, growth, of_chain.rate];
                 (lost_growth, unacknowledged) = (response.lost_growth(), response.unacknowledged());
-                memory = response.memory().map_or(0.0, |weight| weight / rtt);
+                match response.memory() {
+                    Some(Memory::Signals { weight }) => {
+                        (memory, remembered, averages) = (weight / rtt, 1.0, true);
+                    }
+                    Some(Memory::Growth { by_signals }) => {
+                        (memory, remembered) = (of_chain.rate / rtt, by_signals);
+                        growth_memory = by_signals;
+                    }
+                    None => {}
+                }
                 at_once = directly;
-                let of_signals = if memory > 0.0 { 1.0 + at_once } else { 1.0 };
+                let of_signals = if averages { 1.0 + at_once } else { 1.0 };
                 ((of_signals * elasticity - 1.0) * then, then, growth / (rtt * signals), slow)
             }
         };
         let fall = (1.0 - class.loss) * fall;
         let span = class.law.signal_span(window) * rtt;
         let of = Windows { delay: rtt, span, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
+        let of = Windows { remembered, growth_memory, ..of };
         // Each packet is a draw of its signal, a loss behind the queue or p; `fall` is by p alone.
         let by_p = 1.0 - class.loss;
-        let draws = if memory > 0.0 { signals * (1.0 - signals) / (by_p * by_p) } else { 0.0 };
+        let draws = if averages { signals * (1.0 - signals) / (by_p * by_p) } else { 0.0 };
         Windows {
             at_once,
             reductions: reductions.map(|each| each / rtt),
@@ -615,14 +636,19 @@ impl Windows {
 
     /// Denominator, and the window's coefficients of p and of q, given e^(-s delay) of ACKs and of signals.
     pub(super) fn at(&self, s: Complex64, [late, late_signals]: [Complex64; 2]) -> [Complex64; 3] {
-        let own = nonzero(s + self.now + late * self.then);
+        let itself = self.now + late * self.then;
         let (fall, slow) = (late_signals * self.fall, (1.0 - late) * self.slow - self.by_rtt);
         if self.memory == 0.0 {
-            return [own, fall, slow];
+            return [nonzero(s + itself), fall, slow];
         }
-        // Multiplied by the average's denominator.
-        let average = s / self.memory + 1.0;
-        [nonzero(own * average), fall * (average * self.at_once + 1.0), slow * average]
+        // Multiplied by the memory's denominator.
+        let memory = s / self.memory + 1.0;
+        let growth = memory + self.growth_memory;
+        [
+            nonzero(s * memory + itself * growth),
+            fall * (memory * self.at_once + self.remembered),
+            slow * growth,
+        ]
     }
 
     /// Denominator.
@@ -630,9 +656,20 @@ impl Windows {
         self.at(s, [exp(-s * self.delay), Complex64::ZERO])[0]
     }
 
+    /// mu of (6).
+    pub(super) fn growth(&self, s: Complex64) -> Complex64 {
+        if self.growth_memory == 0.0 {
+            return Complex64::ONE;
+        }
+        1.0 + self.growth_memory * self.memory / (s + self.memory)
+    }
+
     /// Its real zeros, 1/s: of s + a + b e^(-sR), which is convex, by Newton's method from either side, and that of the average.
     fn real_zeros(&self) -> Vec<f64> {
         let Windows { delay, now, then, memory, .. } = *self;
+        if self.growth_memory > 0.0 {
+            return self.real_zeros_with_memory();
+        }
         let of_average = (memory > 0.0).then_some(-memory);
         if then <= 0.0 {
             return std::iter::once(-now).chain(of_average).collect();
@@ -651,9 +688,18 @@ impl Windows {
         [-1.0, 1.0].into_iter().filter_map(|side| from(side / delay)).chain(of_average).collect()
     }
 
+    /// The same of the product of s + growth (a + b e^(-sR)) and the memory's denominator, between places on a grid.
+    fn real_zeros_with_memory(&self) -> Vec<f64> {
+        let value = |s: f64| self.own(Complex64::new(s, 0.0)).re;
+        let places: Vec<f64> =
+            (0..=PLACES).map(|place| -FARTHEST * f64::from(place) / f64::from(PLACES) / self.delay).collect();
+        let changes = |pair: &&[f64]| value(pair[0]) * value(pair[1]) < 0.0;
+        places.windows(2).filter(changes).map(|pair| root::between(pair[1], pair[0], value)).collect()
+    }
+
     /// The queue's growth by the window, over the window's denominator, given e^(-s delay) of ACKs.
     pub(super) fn queue_by_window(&self, s: Complex64, late: Complex64) -> Complex64 {
-        (s * self.clock + self.rate) / (s + self.now + late * self.then)
+        (s * self.clock + self.rate) / (s + (self.now + late * self.then) * self.growth(s))
     }
 
     /// Rate of the lag that approximates it, 1/s: a, or b where windows hardly respond to themselves.
@@ -670,9 +716,10 @@ impl Windows {
     /// Bounds of one over the denominator, and of the two others.
     pub(super) fn bounds(&self, at: Outside) -> Option<[Bound; 3]> {
         let late = grown(at.left, self.delay);
-        let own = Bound::over(self.now.abs() + self.then * late, at.radius)?;
+        let growth = 1.0 + self.grown_by_memory(at.radius)?.at(at.radius);
+        let own = Bound::over((self.now.abs() + self.then * late) * growth, at.radius)?;
         let [at_once, averaged] = self.signal_bounds(at)?;
-        let slow = Bound::flat(self.slow * (1.0 + late) + self.by_rtt.abs());
+        let slow = Bound::flat((self.slow * (1.0 + late) + self.by_rtt.abs()) * growth);
         Some([own, at_once.plus(averaged, at.radius), slow])
     }
 
@@ -683,8 +730,16 @@ impl Windows {
         if self.memory == 0.0 {
             return Some([at_once, Bound::NONE]);
         }
-        let average = Bound::over(self.memory, at.radius)?.times(self.memory);
-        Some([at_once, average.times(fall)])
+        let memory = Bound::over(self.memory, at.radius)?.times(self.memory * self.remembered);
+        Some([at_once, memory.times(fall)])
+    }
+
+    /// Bound of mu - 1.
+    pub(super) fn grown_by_memory(&self, radius: f64) -> Option<Bound> {
+        if self.growth_memory == 0.0 {
+            return Some(Bound::NONE);
+        }
+        Some(Bound::over(self.memory, radius)?.times(self.memory * self.growth_memory))
     }
 }
 
@@ -755,6 +810,9 @@ fn unlike([first, second]: [f64; 2]) -> Vec<f64> {
     vec![first, if alike { 2.0 * first } else { second }]
 }
 
+/// Places among which real zeros are looked for, to e^FARTHEST of an effect a round trip ago.
+const PLACES: u32 = 60;
+const FARTHEST: f64 = 6.0;
 /// Steps of Newton's method on a convex function.
 const CONVEX: usize = 30;
 /// Angle of a span below which the difference of its ends loses digits, rad.

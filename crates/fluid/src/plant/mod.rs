@@ -42,7 +42,7 @@ mod signals;
 mod windows;
 
 use crate::dde::{Cubic, History, Piece, Stage, Staged, System};
-use crate::response::Response;
+use crate::response::{Memory, Response};
 pub use link::Link;
 use link::Mode;
 use rates::{ClassRates, HopRates};
@@ -166,8 +166,8 @@ struct ClassState {
     sent: Piece,
     hint: usize,
     window: Cubic,
-    /// DCTCP's average of the marked share.
-    average: Option<Average>,
+    /// What its window remembers.
+    remembered: Option<Remembered>,
     /// Sum of its signals, where they take effect by degrees.
     signal_sum: Option<SignalSum>,
     /// True if one of its links has rate 0.
@@ -182,14 +182,13 @@ struct ClassState {
     until: f64,
 }
 
-/// alpha, equation (2) of [`crate::response`].
+/// What a window remembers, equations (2) and (3) of [`crate::response`].
 #[derive(Clone, Debug)]
-struct Average {
+struct Remembered {
     /// Index among the values, and the slope at the present stage.
     place: usize,
     slope: f64,
-    /// g.
-    weight: f64,
+    memory: Memory,
 }
 
 /// Integral S of the share of signals a round trip ago: over a span of a S(t) - S(t - a) by a is their mean.
@@ -348,8 +347,8 @@ impl Plant {
                 rate_then: None,
             };
             let waits = route.iter().chain(&back).map(wait).collect();
-            let average = average_of(sender).map(|weight| Average { place: width, slope: 0.0, weight });
-            width += usize::from(average.is_some());
+            let remembered = memory_of(sender).map(|memory| Remembered { place: width, slope: 0.0, memory });
+            width += usize::from(remembered.is_some());
             let signal_sum = sums_signals(sender).then(|| SignalSum::new(width));
             width += usize::from(signal_sum.is_some());
             let is_clocked = matches!(sender, Sender::Tcp(Window::Calibrated(_), _));
@@ -367,7 +366,7 @@ impl Plant {
                 sent: Piece::NONE,
                 hint: 0,
                 window: Cubic::default(),
-                average,
+                remembered,
                 signal_sum,
                 is_stalled: false,
                 is_floored: false,
@@ -402,8 +401,8 @@ impl Plant {
     pub fn start(&self) -> Vec<f64> {
         let mut y = vec![0.0; self.width];
         y[..self.classes.len()].fill(LEAST_WINDOW);
-        for average in self.classes.iter().filter_map(|of| of.average.as_ref()) {
-            y[average.place] = FIRST_AVERAGE;
+        for remembered in self.classes.iter().filter_map(|of| of.remembered.as_ref()) {
+            y[remembered.place] = FIRST_MEMORY;
         }
         y
     }
@@ -753,8 +752,8 @@ impl System for Plant {
     }
 }
 
-/// g of the average that a sender keeps of signals.
-fn average_of(sender: Sender) -> Option<f64> {
+/// What the window of a sender remembers.
+fn memory_of(sender: Sender) -> Option<Memory> {
     match sender {
         Sender::Tcp(Window::Calibrated(response), _) => response.memory(),
         _ => None,
@@ -768,8 +767,8 @@ fn sums_signals(sender: Sender) -> bool {
 
 /// Pairs of a class and a link up to which each change of p is an event.
 const MOST_FELT: usize = 16;
-/// alpha at the start (RFC 8257, section 3.3).
-const FIRST_AVERAGE: f64 = 1.0;
+/// alpha at the start (RFC 8257, section 3.3), and h.
+const FIRST_MEMORY: f64 = 1.0;
 /// Least W, packets.
 const LEAST_WINDOW: f64 = 1.0;
 /// Least relative excess of a rate at which a queue begins to fill, or to fall from its limit.

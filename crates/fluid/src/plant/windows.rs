@@ -3,9 +3,9 @@
 use super::flow::at_most;
 use super::link::inverse;
 use super::rates::Evaluation;
-use super::{Average, ClassState, Hop, LEAST_WINDOW, Link, Plant, SignalSum, Window};
+use super::{ClassState, Hop, LEAST_WINDOW, Link, Plant, SignalSum, Window};
 use crate::dde::{Cubic, History, Piece};
-use crate::response::{self, SenderPoint};
+use crate::response::Acknowledged;
 
 impl Plant {
     /// Updates the signal in effect for each class at each of its links.
@@ -52,19 +52,17 @@ impl ClassState {
             Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
             Window::Calibrated(response) => {
-                let SenderPoint { signals, growth, at_once, .. } = response.at(w, rtt);
                 let mut signalled = 1.0 - passed;
                 if let Some(sum) = &mut self.signal_sum {
                     signalled = sum.mean(signalled, response.signal_span(w) * rtt, at);
                 }
-                let reductions = match &mut self.average {
-                    Some(average) => {
-                        let average = average.follow(signalled, rtt, at.y) / signals;
-                        acks / w * average * response::at_once(signalled / signals, at_once)
-                    }
-                    None => acks / w * signalled / signals,
-                };
-                growth * (1.0 / rtt - reductions)
+                let of = Acknowledged { window: w, rtt, rate: acks, signalled };
+                let memory = self.remembered.as_ref().map(|of| (of.memory, at.y[of.place]));
+                let [slope, of_memory] = response.at(w, rtt).slopes(of, memory);
+                if let Some(remembered) = &mut self.remembered {
+                    remembered.slope = of_memory;
+                }
+                slope
             }
         }
     }
@@ -106,15 +104,6 @@ impl ClassState {
             }
         }
         (rtt, passed)
-    }
-}
-
-impl Average {
-    /// Sets its slope towards the share of signals, and returns it.
-    fn follow(&mut self, signals: f64, rtt: f64, y: &[f64]) -> f64 {
-        let average = y[self.place];
-        self.slope = self.weight / rtt * (signals - average);
-        average
     }
 }
 

@@ -21,17 +21,27 @@
 //! Of its many marks only one a window reduces it, and those that do not are no growth: a(W) is the elasticity of both
 //! together while alpha is constant, from the chain. f has it at x = 1, no effect at 0 and, for a < 1, a limit.
 //!
-//! CUBIC's p(W) and G(W) depend on R, too.
+//! CUBIC's p(W) and G(W) depend on R, too. After a signal it grows slowly at first, so that windows grow by less where there
+//! were more signals: with f reductions per second at rest, and y the signals by those at rest,
+//!
+//! ```text
+//! W' = G(W) (h - y) / R,  y = R W_d s / (W p(W) R_d),  h' = f (e^(c (1 - y)) - h)  (3)
+//! ```
+//!
+//! h = y = 1 at rest. c is [`BY_SIGNALS`].
 
 mod cubic_chain;
 #[cfg(test)]
 mod draws;
+mod dynamics;
 mod recovery;
 pub mod round_chain;
 mod table;
 
 use crate::interval::Interval;
 use cubic_chain::Cubic;
+pub(crate) use dynamics::Acknowledged;
+pub use dynamics::Memory;
 pub use sojourn_scenario::{Repair, WindowControl as Control};
 use sojourn_units::math;
 use std::fmt;
@@ -177,15 +187,6 @@ impl PartialEq for Response {
     }
 }
 
-/// f of equation (2): reductions at a constant average, by those at rest, under `signals` by those at rest.
-pub(crate) fn at_once(signals: f64, elasticity: f64) -> f64 {
-    if elasticity > 1.0 {
-        math::pow(signals, elasticity)
-    } else {
-        signals / (elasticity + (1.0 - elasticity) * signals)
-    }
-}
-
 impl Response {
     /// Response of a sender; kept for all that have the same rules.
     pub fn of(rules: Rules) -> &'static Response {
@@ -261,9 +262,13 @@ impl Response {
         }
     }
 
-    /// g of DCTCP's average.
-    pub fn memory(&self) -> Option<f64> {
-        if let Control::Dctcp { weight } = self.rules.control { Some(weight) } else { None }
+    /// What a window remembers: of DCTCP and CUBIC.
+    pub fn memory(&self) -> Option<Memory> {
+        match self.rules.control {
+            Control::Dctcp { weight } => Some(Memory::Signals { weight }),
+            Control::Cubic { .. } => Some(Memory::Growth { by_signals: BY_SIGNALS }),
+            Control::Reno { .. } | Control::Scalable { .. } => None,
+        }
     }
 
     /// Response where the mean window is `window` packets and the round trip `rtt` s.
@@ -277,7 +282,7 @@ impl Response {
     /// the average's m the variance is that of white noise behind (z + m / (s + m)) / (s + (1 + z) e G / W).
     pub fn window_sd(&self, window: f64, rtt: f64) -> f64 {
         let SenderPoint { signals, growth, elasticity, at_once, reductions, .. } = self.at(window, rtt);
-        let Some(average) = self.memory() else {
+        let Some(Memory::Signals { weight: average }) = self.memory() else {
             return (reductions.squares * window / (2.0 * elasticity * growth)).sqrt();
         };
         let rate = (1.0 + at_once) * elasticity * growth / window;
@@ -398,6 +403,8 @@ impl Response {
     }
 }
 
+/// c of equation (3): a fit to the linear response of senders that follow RFC 9438 (docs/theory/calibration.md).
+const BY_SIGNALS: f64 = 0.3;
 /// Greatest p of the round chain, that of CUBIC's, and that of drops.
 const MOST_P: f64 = 0.999;
 const MOST_CUBIC: f64 = 0.5;

@@ -14,6 +14,7 @@ use super::series::Series;
 use crate::linear::complex::{Complex64, exp, one_minus_exp, polynomial};
 use crate::linear::equilibrium::{Class, Equilibrium, Link};
 use crate::plant::Window;
+use crate::response::{Acknowledged, Memory};
 use sojourn_aqm::linear::Linear;
 use std::f64::consts::TAU;
 
@@ -36,6 +37,8 @@ pub(super) struct Orbit {
     pub(super) gain: f64,
     pub(super) queue: Series,
     pub(super) windows: Vec<Series>,
+    /// Of the classes whose windows remember.
+    pub(super) memories: Vec<Series>,
     pub(super) p: Signal,
 }
 
@@ -52,24 +55,27 @@ impl Balance<'_> {
     pub(super) fn start(&self, frequency: f64, gain: f64) -> Vec<f64> {
         let mut unknowns = vec![self.equilibrium.p, frequency, gain, self.equilibrium.backlog];
         unknowns.resize(1 + self.angles(), 0.0);
-        for window in &self.equilibrium.windows {
-            unknowns.push(*window);
+        let memories = self.memories().map(|(_, at_rest)| at_rest);
+        for at_rest in self.equilibrium.windows.iter().copied().chain(memories) {
+            unknowns.push(at_rest);
             unknowns.resize(unknowns.len() + 2 * self.degree, 0.0);
         }
         unknowns
     }
 
     /// The solution that unknowns stand for: p at angle 0 of a law that adds to p, frequency, gain, the backlog's mean and
-    /// its harmonics from the second on, then each class's mean window and its harmonics.
+    /// its harmonics from the second on, then each class's mean window and its harmonics, and the same of what they remember.
     pub(super) fn orbit(&self, unknowns: &[f64], amplitude: f64) -> Orbit {
         let (frequency, gain, mean) = (unknowns[1], unknowns[2], unknowns[3]);
         let (of_queue, of_windows) = unknowns[4..].split_at(self.angles() - 3);
         let mut harmonics = vec![Complex64::new(amplitude, 0.0)];
         harmonics.extend(pairs(of_queue));
         let queue = Series { mean, harmonics };
-        let window = |own: &[f64]| Series { mean: own[0], harmonics: pairs(&own[1..]).collect() };
+        let series = |own: &[f64]| Series { mean: own[0], harmonics: pairs(&own[1..]).collect() };
+        let mut windows: Vec<Series> = of_windows.chunks(self.angles()).map(series).collect();
+        let memories = windows.split_off(self.link.classes.len());
         let p = self.signal(&queue, frequency, [unknowns[0], gain]);
-        Orbit { frequency, gain, windows: of_windows.chunks(self.angles()).map(window).collect(), queue, p }
+        Orbit { frequency, gain, queue, windows, memories, p }
     }
 
     /// The equations' residuals: 0 at a periodic solution.
@@ -83,13 +89,19 @@ impl Balance<'_> {
             let theta = TAU * place as f64 / self.angles() as f64;
             let (backlog, p) = (orbit.queue.at(theta), orbit.p.at(theta));
             let mut net = self.unresponsive(p) - self.link.capacity;
+            let mut memories = self.memories().zip(&orbit.memories);
             for (class, window) in self.link.classes.iter().zip(&orbit.windows) {
                 let rtt = self.rtt(class, backlog);
-                let growth = self.growth((class, window), &orbit, theta);
+                let memory = memory_of(class).and_then(|of| Some((of, memories.next()?)));
+                let remembered = memory.map(|(of, (_, series))| (of, series.at(theta)));
+                let [growth, of_memory] = self.slopes((class, window), remembered, &orbit, theta);
                 let clocked = if matches!(class.law, Window::Calibrated(_)) { growth } else { 0.0 };
                 let passes = self.link.signal_of(class.ecn).passes(p);
                 net += passes * class.flows * class.size * (window.at(theta) / rtt + clocked);
                 found.push((orbit.frequency * window.slope(theta) - growth) * rtt);
+                if let Some((_, ((_, at_rest), series))) = memory {
+                    found.push((orbit.frequency * series.slope(theta) - of_memory) * rtt / at_rest);
+                }
             }
             let excess = (orbit.frequency * orbit.queue.slope(theta) - net) / self.link.capacity;
             found.push(excess.min(backlog / self.equilibrium.backlog));
@@ -97,8 +109,20 @@ impl Balance<'_> {
         found
     }
 
-    /// W' of a class.
-    fn growth(&self, (class, window): (&Class, &Series), orbit: &Orbit, theta: f64) -> f64 {
+    /// What the windows of classes remember, and its value at rest.
+    pub(super) fn memories(&self) -> impl Iterator<Item = (Memory, f64)> {
+        let of = |class: &Class| Some((memory_of(class)?, class.signal_share(self.equilibrium.p)));
+        self.link.classes.iter().filter_map(of).map(|(memory, signals)| (memory, memory.at_rest(signals)))
+    }
+
+    /// W' of a class, and the slope of what it remembers.
+    fn slopes(
+        &self,
+        (class, window): (&Class, &Series),
+        memory: Option<(Memory, f64)>,
+        orbit: &Orbit,
+        theta: f64,
+    ) -> [f64; 2] {
         let rtt = self.rtt(class, orbit.queue.at(theta));
         let before = |round_trips: f64| theta - orbit.frequency * round_trips * rtt;
         let w = window.at(theta).max(LEAST);
@@ -115,11 +139,10 @@ impl Balance<'_> {
         };
         let s = class.signal_share(p);
         match class.law {
-            Window::Mgt => 1.0 / rtt - w * s * acks / 2.0,
-            Window::Full => acks * ((1.0 - s) / w - s * w / 2.0),
+            Window::Mgt => [1.0 / rtt - w * s * acks / 2.0, 0.0],
+            Window::Full => [acks * ((1.0 - s) / w - s * w / 2.0), 0.0],
             Window::Calibrated(response) => {
-                let at = response.at(w, rtt);
-                at.growth * (1.0 / rtt - acks / w * s / at.signals)
+                response.at(w, rtt).slopes(Acknowledged { window: w, rtt, rate: acks, signalled: s }, memory)
             }
         }
     }
@@ -229,6 +252,11 @@ fn added(queue: &Series, frequency: f64, law: (f64, [f64; 2], f64), late: f64) -
 
 fn ratio(law: &sojourn_aqm::linear::Rational, variable: Complex64) -> Complex64 {
     polynomial(&law.numerator, variable) / polynomial(&law.denominator, variable)
+}
+
+/// What the windows of a class remember.
+fn memory_of(class: &Class) -> Option<Memory> {
+    if let Window::Calibrated(response) = class.law { response.memory() } else { None }
 }
 
 /// Pairs of numbers as the parts of harmonics.

@@ -55,7 +55,7 @@ impl Branch {
 
 impl Certificate {
     /// Limit cycles with `harmonics` harmonics, 1 for a describing function; none without a judged loop that crosses the
-    /// negative axis, and under windows with an average of signals.
+    /// negative axis.
     pub fn cycles(&self, harmonics: usize) -> Option<Branch> {
         let (judged, equilibrium) = (self.judged()?, self.equilibrium.as_ref()?);
         let crossovers = &judged.margins.as_ref()?.phase_crossovers;
@@ -64,10 +64,6 @@ impl Certificate {
         let begin = crossovers.iter().min_by(|a, b| off(a.gain_margin).total_cmp(&off(b.gain_margin)))?;
         let point = law_equilibrium::operating_point(&self.setting, equilibrium);
         let linear = self.own.analysis().linear(&point)?;
-        let averages = |law| matches!(law, crate::plant::Window::Calibrated(of) if of.memory().is_some());
-        if self.setting.link.classes.iter().any(|class| averages(class.law)) {
-            return None;
-        }
         let wait = super::wait_seen(&self.setting, equilibrium, &linear).unwrap_or(0.0);
         let balance = Balance {
             link: &self.setting.link,
@@ -183,8 +179,8 @@ fn scales(balance: &Balance<'_>, frequency: f64, gain: f64) -> Vec<f64> {
     let angles = 2 * balance.degree + 1;
     let mut found = vec![rest.p, frequency, gain, rest.backlog.max(1.0)];
     found.resize(1 + angles, rest.backlog.max(1.0));
-    for window in &rest.windows {
-        found.resize(found.len() + angles, *window);
+    for at_rest in rest.windows.iter().copied().chain(balance.memories().map(|(_, at_rest)| at_rest)) {
+        found.resize(found.len() + angles, at_rest);
     }
     found.push(1.0);
     found
