@@ -38,12 +38,19 @@ qdisc  = "pi:target=150packets"
 
 [[flows]]
 count   = {count}
-cc      = "newreno"
+cc      = "{cc}"
 segment = "1000 B"
 access  = {{ rate = "100 Mbit/s", delay = {{ spread = ["{short} ms", "{long} ms"] }} }}
 {keys}
 """
-SIGNALS = {"marks": "ecn = true", "drops": "ecn = false", "ns2": 'ecn = true\nprofile = "ns2"'}
+SIGNALS = {
+    "marks": "ecn = true",
+    "drops": "ecn = false",
+    "ns2": 'ecn = true\nprofile = "ns2"',
+    "cubic": "ecn = true\ntcp = { delayed_ack = false }",
+}
+#: Those of the grid.
+OF_THE_GRID = ("marks", "drops", "ns2")
 #: Laws with a certificate, but for PI-PD, whose model is of one side of its target.
 LAWS = (
     "pi",
@@ -67,6 +74,8 @@ SHORT = (
     ("pi:target=150packets", "marks", 40, 100),
     ("pi:target=150packets", "drops", 20, 100),
     ("pi:target=150packets", "ns2", 40, 100),
+    ("pi:target=150packets", "cubic", 10, 100),
+    ("pi:target=150packets", "cubic", 40, 100),
     ("red:min=50packets,max=350packets", "marks", 20, 50),
     ("red:min=50packets,max=350packets,wait=false", "marks", 20, 20),
     ("arm_pfc:target=150packets", "marks", 40, 100),
@@ -91,6 +100,7 @@ def scenario(folder: Path, signals: str, of: tuple[int, int], seconds: int = 240
             count=count,
             short=0.95 * one_way,
             long=1.05 * one_way,
+            cc="cubic" if signals == "cubic" else "newreno",
             keys=SIGNALS[signals],
         )
     )
@@ -242,7 +252,7 @@ def test_datagrams_at_random_times_move_the_queue(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not LONG, reason="NOISE=long runs the grid")
-@pytest.mark.parametrize("signals", SIGNALS)
+@pytest.mark.parametrize("signals", OF_THE_GRID)
 @pytest.mark.parametrize("law", LAWS)
 def test_the_grid(law: str, signals: str, tmp_path: Path) -> None:
     """Deviations within the bounds in the domain; no promise of a mean that the packets do not hold."""
