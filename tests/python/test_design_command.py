@@ -115,7 +115,7 @@ def test_the_limiting_point_has_its_certificates_warnings():
 
 def test_margins_of_a_part_of_a_law_are_called_that():
     found = sj.design("pi_pd", flows=(20, 20), rtt_s=0.115, capacity_pps=2500, target="15ms")
-    assert "a gain margin of 2 of a part of the law over" in design_words.sentences(found)[0]
+    assert "a gain margin of 2, as margins of a part of the law, over" in design_words.sentences(found)[0]
 
 
 def test_one_flow_is_no_flows():

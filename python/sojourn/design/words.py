@@ -17,6 +17,7 @@ from sojourn.design.values import counted, defaults, short
 if TYPE_CHECKING:
     from sojourn.design import Design
     from sojourn.design.judge import Point
+    from sojourn.prove import Certificate
 
 __all__ = ["COLUMNS", "rows", "sentences", "shortfall"]
 
@@ -40,7 +41,7 @@ def sentences(design: Design) -> list[str]:
     limiting, slowest = design.limiting, design.slowest
     if limiting is not None:
         lines.append(f"Limiting: {at(limiting)}: {_margins(limiting)}.")
-        lines += [*_noise(design, limiting), *_warnings(design)]
+        lines += [*_noise(design, limiting), *_warnings(design, limiting)]
     if slowest is not None and math.isfinite(slowest.settling_s):
         lines.append(f"Slowest: {at(slowest)}: within 2 % after {short(slowest.settling_s)} s.")
         if slowest.settling_s > SLOW_S and not design.rule.adapts and design.wanted.settling_s is None:
@@ -61,15 +62,26 @@ def _noise(design: Design, limiting: Point) -> list[str]:
     certificate = design.certificate
     if certificate is None or certificate.equilibrium is None or certificate.noise is None:
         return []
-    noise, flows = certificate.noise, certificate.equilibrium["flows"]
-    of = "" if flows == limiting.flows else f" with {counted(flows)}"
-    return [f"Noise at that point{of}: a standard deviation of {short(noise['queue_sd_packets'])} packets."]
+    deviation = short(certificate.noise["queue_sd_packets"])
+    at = f"that point{_with_flows(certificate, limiting)}"
+    return [f"Noise at {at}: a standard deviation of {deviation} packets."]
 
 
-def _warnings(design: Design) -> list[str]:
+def _warnings(design: Design, limiting: Point) -> list[str]:
     """Where the theory of the limiting point is weak."""
     certificate = design.certificate
-    return [] if certificate is None else [f"Warning for that point: {one}" for one in certificate.warnings]
+    if certificate is None:
+        return []
+    of = _with_flows(certificate, limiting)
+    return [f"Warning for that point{of}: {one}" for one in certificate.warnings]
+
+
+def _with_flows(certificate: Certificate, limiting: Point) -> str:
+    """The flows of a point's certificate, whole ones, where the point has others."""
+    equilibrium = certificate.equilibrium
+    if equilibrium is None or equilibrium["flows"] == limiting.flows:
+        return ""
+    return f" with {counted(equilibrium['flows'])}"
 
 
 def _outside(design: Design) -> list[str]:
@@ -109,14 +121,14 @@ SLOW = (
 
 def _answer(design: Design) -> str:
     wanted = _wants(design.wanted)
+    part = ", as margins of a part of the law," * (design.rule.partial is not None)
     if design.is_met:
         where = ", where the theory reaches," if design.outside else ""
-        part = " of a part of the law" * (design.rule.partial is not None)
         return f"{design.spec} keeps {wanted}{part}{where} over {over(design.box)}."
     shapes = design.rule.shapes if design.wanted.settling_s is not None else ()
     moved = f", its zero moved by factors of up to {max(shapes):g} as well," if shapes else ""
     subject = _none(design, moved)
-    head = f"{subject[0].upper()}{subject[1:]} keep {wanted} over {over(design.box)}."
+    head = f"{subject[0].upper()}{subject[1:]} keep {wanted}{part} over {over(design.box)}."
     if not design.met_boxes:
         return f"{head} Nor over a part of it with one end moved."
     boxes = "; ".join(f"{over(box)}" for box in design.met_boxes)

@@ -1,31 +1,31 @@
 //! Plants whose queues follow their windows at once, as ACKs clock the packets: simple terms of them, and the remainder.
 //!
-//! With n_i for theta n s, rates (1 + s R_i) n_i / R_i of equation (4) of [`super::plant`], own_i = s + a_i + b_i d_i,
-//! d_i the delay of ACKs and d'_i the factor (5) of signals, and kappa_i = k_i (1 - d_i - x_i),
+//! With n_i for theta n s, rates (1 + s R_i) n_i / R_i of equation (4) of [`super::plant`], mu_i the factor (6) there, own_i = s +
+//! mu_i (a_i + b_i d_i), d_i the delay of ACKs and d'_i the factor (5) of signals, and kappa_i = k_i (1 - d_i - x_i),
 //!
 //! ```text
-//! dq/dp = - sum of n_i g_i d'_i (1 + alpha_i / own_i) / D - u / D,   alpha_i = 1 / R_i - a_i - b_i d_i
-//! D     = s + eta + eps,  eta = h + sum of n_i kappa_i,  eps = sum of n_i kappa_i alpha_i / own_i
+//! dq/dp = - sum of n_i g_i d'_i mu_i (1 + alpha_i / own_i) / D - u / D,   alpha_i = 1 / R_i - mu_i (a_i + b_i d_i)
+//! D     = s + eta + eps,  eta = h + sum of n_i kappa_i,  eps = sum of n_i kappa_i (mu_i - 1 + mu_i alpha_i / own_i)
 //! ```
 //!
 //! With one class of marked packets that fills the link, h = 1 / R and n k = b, and this is exactly - n g d' / (s + a + b -
-//! n k x): no queue lags behind its windows. In general the terms of first and second order are those of
+//! n k x), with CUBIC's mu - n g d' mu / (s + mu (a + b - n k x)): no queue lags behind its windows. In general the terms of first and second order are those of
 //!
 //! ```text
 //! (1 + alpha / own) / D = 1 / sigma + (lambda - eta + alpha) / (sigma sigma_2) + O(s^-3)              (1)
 //! sigma = s + lambda,  sigma_2 = s + 2 lambda,  lambda = h
 //! ```
 //!
-//! in which eta and alpha are sums of exponentials. What (1) leaves out is
+//! in which eta and alpha, with mu = 1, are sums of exponentials. What (1) leaves out is
 //!
 //! ```text
 //! (lambda - eta) (2 lambda - eta - eps) / (sigma D sigma_2) - eps / (sigma D)
 //! + alpha ((2 lambda - a - b d) / (own D sigma_2) + (lambda - eta - eps) / (D sigma sigma_2))
 //! ```
 //!
-//! Terms of a memory are a lag of second order more; what (1) then has is without that of CUBIC's own growth, which is of third order.
+//! and -(mu - 1) (a + b d) / (own D). A memory adds a lag of second order to the response to signals, m / ((s + m) sigma).
 
-use super::complex::Complex64;
+use super::complex::{Complex64, scale};
 use super::plant::{Bound, Exact, Lag, Outside, Windows, grown};
 
 /// Bounds that the classes share.
@@ -55,8 +55,8 @@ impl Exact {
             self.add_lags(&mut lags, (gain, class.delay, class.span), (bend, Some(number)));
             if class.memory > 0.0 {
                 let gain = class.clock * class.fall * class.memory * class.remembered;
-                let rates = vec![class.memory, class.beside(lambda)];
-                lags.push(Lag { gain, delay: class.delay, span: class.span, rates });
+                let rates = [class.memory, class.beside(lambda)];
+                lags.push(Lag::real(gain, (class.delay, class.span), &rates));
             }
         }
         if self.dropped > 0.0 {
@@ -113,11 +113,15 @@ impl Exact {
     fn lone(&self) -> Option<(&Windows, f64)> {
         let [class] = self.classes.as_slice() else { return None };
         let rate = class.now + class.then - class.clock * class.by_rtt;
-        let fills = class.growth_memory == 0.0
-            && (self.leak * class.delay - 1.0).abs() < ROUNDED
+        let fills = (self.leak * class.delay - 1.0).abs() < ROUNDED
             && (class.clock * class.slow / class.then - 1.0).abs() < ROUNDED;
         // Partial fractions need two rates.
-        let apart = class.memory == 0.0 || (class.memory / rate - 1.0).abs() > 1e-3;
+        let [one, other] = if class.growth_memory > 0.0 {
+            class.rates_with_memory(rate)
+        } else {
+            [class.memory, rate].map(Complex64::from)
+        };
+        let apart = class.memory == 0.0 || scale(one / other - 1.0) > 1e-3;
         (fills && self.dropped == 0.0 && rate > 0.0 && apart).then_some((class, rate))
     }
 
@@ -129,13 +133,13 @@ impl Exact {
         (bend, class): (f64, Option<usize>),
     ) {
         let lambda = self.leak;
-        let second = || vec![lambda, 2.0 * lambda];
-        lags.push(Lag { gain, delay, span, rates: vec![lambda] });
-        lags.push(Lag { gain: gain * bend, delay, span, rates: second() });
+        let second = [lambda, 2.0 * lambda];
+        lags.push(Lag::real(gain, (delay, span), &[lambda]));
+        lags.push(Lag::real(gain * bend, (delay, span), &second));
         for (number, other) in self.classes.iter().enumerate() {
             let own = if class == Some(number) { other.then } else { 0.0 };
             let gain = gain * (other.clock * other.slow - own);
-            lags.push(Lag { gain, delay: delay + other.delay, span, rates: second() });
+            lags.push(Lag::real(gain, (delay + other.delay, span), &second));
         }
     }
 
@@ -199,11 +203,31 @@ impl Windows {
     /// The plant of a lone class, where its windows have this rate.
     fn lone_lags(&self, rate: f64) -> Vec<Lag> {
         let (gain, delay, span) = (self.clock * self.fall, self.delay, self.span);
-        let mut lags = vec![Lag { gain: gain * self.at_once, delay, span, rates: vec![rate] }];
+        if self.growth_memory > 0.0 {
+            // (s + q) / ((s + x) (s + y)) in partial fractions.
+            let q = self.memory * (1.0 + self.growth_memory);
+            let [x, y] = self.rates_with_memory(rate);
+            return [[x, y], [y, x]]
+                .map(|[own, other]| Lag {
+                    gain: gain * (q - own) / (other - own),
+                    delay,
+                    span,
+                    rates: vec![own],
+                })
+                .into();
+        }
+        let mut lags = vec![Lag::real(gain * self.at_once, (delay, span), &[rate])];
         if self.memory > 0.0 {
-            lags.push(Lag { gain: gain * self.memory, delay, span, rates: vec![self.memory, rate] });
+            lags.push(Lag::real(gain * self.memory, (delay, span), &[self.memory, rate]));
         }
         lags
+    }
+
+    /// x and y of (s + x) (s + y) = s (s + m) + (s + (1 + c) m) rate, the denominator of a lone class whose growth remembers.
+    fn rates_with_memory(&self, rate: f64) -> [Complex64; 2] {
+        let half = Complex64::from(f64::midpoint(self.memory, rate));
+        let apart = (half * half - (1.0 + self.growth_memory) * self.memory * rate).sqrt();
+        [half + apart, half - apart]
     }
 
     /// Bound of alpha.

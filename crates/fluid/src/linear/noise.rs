@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! t_i = m_i d'_i / D,         m_i = s_i (theta_i / R_i, or theta_i (s + 1 / R_i) where ACKs clock the packets) /
-//!                                   (s + a_i + b_i d_i)                      (1)
+//!                                   (s + mu_i (a_i + b_i d_i))               (1)
 //! ```
 //!
 //! in the notation of [`super::disturbed`], d'_i the mean over the delays of signals, while the flight falls by a packet an
@@ -17,6 +17,9 @@
 //! ```text
 //! S(w) = sum of n_i f_i (y_i |t_i|^2 + x_i Re(t_i conj(t'_i)) + |t'_i|^2 / 3)        (2)
 //! ```
+//!
+//! CUBIC's growth depends on earlier signals by their number: its y_i has x_i^2 (|mu_i|^2 - 1) more, mu_i that of (6) in
+//! [`super::plant`], and in (3) its t_i has the factor mu_i.
 //!
 //! Signals that are spaced more evenly than independent ones have less: with their index of dispersion I, and the share r of
 //! signals that reduce a window (others meet one that is in recovery), that of reductions is I' = 1 - r (1 - I), and (2)
@@ -91,7 +94,7 @@ impl Windows {
             return Moved { random, mean: Complex64::ZERO };
         }
         let [squares, sum, rate] = self.reductions;
-        let fall = by_window * self.late_signals(s, late) * self.growth(s);
+        let fall = by_window * self.late_signals(s, late);
         // The same of growth: 1 for all of it that a reduction may discard.
         let step = (1.0 - late) / (s * self.delay);
         let growth = by_window * late * if s == Complex64::ZERO { Complex64::ONE } else { step };
@@ -100,9 +103,13 @@ impl Windows {
         let of_windows = sum - part * rate;
         let both = 2.0 * part * of_windows * (fall * growth.conj()).re;
         let square = 4.0 / 3.0 * part * part * rate;
+        // A memory counts reductions, whatever their size.
+        let memory = self.growth(s);
+        let counted =
+            if rate > 0.0 { of_windows * of_windows / rate * (memory.norm_sqr() - 1.0) } else { 0.0 };
         Moved {
-            random: squares * fall.norm_sqr() + both + square * growth.norm_sqr(),
-            mean: fall * of_windows + growth * (part * rate),
+            random: (squares + counted) * fall.norm_sqr() + both + square * growth.norm_sqr(),
+            mean: fall * memory * of_windows + growth * (part * rate),
         }
     }
 

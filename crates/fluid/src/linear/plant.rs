@@ -33,8 +33,8 @@
 //!
 //! e = - d ln p / d ln W of the response function, and G the growth ([`crate::response`]). Where p(W) depends on R, too,
 //! with x = d ln p / d ln R, dW_i' has k x dq in addition. With DCTCP's average, m = its weight / R, and z = 1 / (1 +
-//! (W - 1) s), g is g (z + m / (s + m)), and a has e (1 + z) in place of e. Of CUBIC's windows, whose growth remembers signals,
-//! all terms of (3) have the factor
+//! (W - 1) s), g is g (z + m / (s + m)), and a has e (1 + z) in place of e. CUBIC's growth depends on
+//! earlier signals: all terms of (3) have the factor
 //!
 //! ```text
 //! mu = 1 + c m / (s + m),  m = reductions of a window per second           (6)
@@ -48,7 +48,6 @@ use super::equilibrium::{Class, Equilibrium, Link, Signal};
 use crate::plant::Window;
 use crate::response::{Memory, SenderPoint};
 use sojourn_aqm::Network;
-use sojourn_optim::root;
 use sojourn_units::math;
 
 /// Response of a plant at one s: two quotients with one denominator, each part analytic once multiplied by
@@ -81,17 +80,17 @@ pub struct Bound {
     pub power: i32,
 }
 
-/// -gain e^(-s delay) / product of (s + rate), the mean over delays of a span.
+/// -gain e^(-s delay) / product of (s + rate), the mean over delays of a span. One that is not real has its conjugate beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lag {
     /// Mostly positive.
-    pub gain: f64,
+    pub gain: Complex64,
     /// The shortest, s.
     pub delay: f64,
     /// The longest less the shortest, s.
     pub span: f64,
     /// One or two, distinct, 1/s.
-    pub rates: Vec<f64>,
+    pub rates: Vec<Complex64>,
 }
 
 /// A small-signal plant.
@@ -207,9 +206,9 @@ pub(super) struct Windows {
     pub(super) by_rtt: f64,
     /// m of a memory of signals, 1/s; 0: none.
     pub(super) memory: f64,
-    /// Response to signals by the memory: 1 of DCTCP's average, c of CUBIC's growth.
+    /// Factor of the memory m / (s + m) in the response to signals: 1 of DCTCP, c of CUBIC.
     pub(super) remembered: f64,
-    /// c: that by which CUBIC's growth responds to windows, too; else 0.
+    /// c of (6); 0 of other windows.
     pub(super) growth_memory: f64,
     /// z: that of [`crate::response::SenderPoint`].
     pub(super) at_once: f64,
@@ -231,6 +230,14 @@ pub(super) struct Windows {
     pub(super) window: f64,
     /// n, number of flows.
     pub(super) flows: f64,
+}
+
+impl Lag {
+    /// With a gain and rates that are real, the shortest delay and the span.
+    pub fn real(gain: f64, (delay, span): (f64, f64), rates: &[f64]) -> Lag {
+        let rates = rates.iter().copied().map(Complex64::from).collect();
+        Lag { gain: gain.into(), delay, span, rates }
+    }
 }
 
 impl Hollot {
@@ -343,12 +350,12 @@ impl LinearPlant for Hollot {
     }
 
     fn lags(&self) -> Vec<Lag> {
-        vec![Lag { gain: self.gain(), delay: self.delay, span: 0.0, rates: unlike(self.rates()) }]
+        vec![Lag::real(self.gain(), (self.delay, 0.0), &unlike(self.rates()))]
     }
 
     fn remainder(&self, at: Outside) -> Option<Bound> {
         let [slow, fast] = self.rates();
-        let [kept, bent] = [fast, self.lags()[0].rates[1]];
+        let [kept, bent] = [fast, unlike(self.rates())[1]];
         if kept == bent {
             return Some(Bound::NONE);
         }
@@ -494,13 +501,11 @@ impl LinearPlant for Exact {
         if self.is_clocked {
             return self.clocked_lags();
         }
-        let of_windows = self.classes.iter().map(|class| Lag {
-            gain: class.rate * class.fall * class.at_once,
-            delay: class.delay,
-            span: 0.0,
-            rates: unlike([class.lagging(), self.leak]),
+        let of_windows = self.classes.iter().map(|class| {
+            let gain = class.rate * class.fall * class.at_once;
+            Lag::real(gain, (class.delay, 0.0), &self.rates_of(class))
         });
-        let direct = Lag { gain: self.dropped, delay: 0.0, span: 0.0, rates: vec![self.leak] };
+        let direct = Lag::real(self.dropped, (0.0, 0.0), &[self.leak]);
         of_windows.chain((self.dropped > 0.0).then_some(direct)).collect()
     }
 
@@ -512,13 +517,13 @@ impl LinearPlant for Exact {
         let bent = self.bent(at)?;
         let below = Bound::over(self.leak + bent.at(at.radius), at.radius)?;
         let mut remainder = bent.with(below).with(leak).times(self.dropped);
-        for (class, lag) in self.classes.iter().zip(self.lags()) {
+        for class in &self.classes {
+            let rates = self.rates_of(class);
             let [own, ..] = class.bounds(at)?;
             let [at_once, averaged] = class.signal_bounds(at)?;
-            let [plain, queue] =
-                [Bound::over(lag.rates[0], at.radius)?, Bound::over(lag.rates[1], at.radius)?];
-            let moved = Bound::flat((lag.rates[1] - self.leak).abs()).plus(bent, at.radius).with(below);
-            let apart = (class.now - lag.rates[0]).abs();
+            let [plain, queue] = [Bound::over(rates[0], at.radius)?, Bound::over(rates[1], at.radius)?];
+            let moved = Bound::flat((rates[1] - self.leak).abs()).plus(bent, at.radius).with(below);
+            let apart = (class.now - rates[0]).abs();
             let late = plain.times(apart + class.then * grown(at.left, class.delay));
             let off = moved.plus(late, at.radius).with(own).with(queue).with(at_once);
             let averaged = averaged.with(own).with(below);
@@ -529,6 +534,11 @@ impl LinearPlant for Exact {
 }
 
 impl Exact {
+    /// Rates of the lag of a class whose packets are not clocked.
+    fn rates_of(&self, class: &Windows) -> Vec<f64> {
+        unlike([class.lagging(), self.leak])
+    }
+
     /// Bound of the contribution of (3) to the queue's denominator.
     fn bent(&self, at: Outside) -> Option<Bound> {
         self.classes.iter().try_fold(Bound::NONE, |sum, class| {
@@ -664,11 +674,12 @@ impl Windows {
         1.0 + self.growth_memory * self.memory / (s + self.memory)
     }
 
-    /// Its real zeros, 1/s: of s + a + b e^(-sR), which is convex, by Newton's method from either side, and that of the average.
+    /// Its real zeros, 1/s: of s + a + b e^(-sR), which is convex, by Newton's method from either side, and that of
+    /// DCTCP's average. Most of those of CUBIC's windows with their memory are not real.
     fn real_zeros(&self) -> Vec<f64> {
         let Windows { delay, now, then, memory, .. } = *self;
         if self.growth_memory > 0.0 {
-            return self.real_zeros_with_memory();
+            return Vec::new();
         }
         let of_average = (memory > 0.0).then_some(-memory);
         if then <= 0.0 {
@@ -686,15 +697,6 @@ impl Windows {
             Some((0..CONVEX).fold(start, |s, _| step(s)))
         };
         [-1.0, 1.0].into_iter().filter_map(|side| from(side / delay)).chain(of_average).collect()
-    }
-
-    /// The same of the product of s + growth (a + b e^(-sR)) and the memory's denominator, between places on a grid.
-    fn real_zeros_with_memory(&self) -> Vec<f64> {
-        let value = |s: f64| self.own(Complex64::new(s, 0.0)).re;
-        let places: Vec<f64> =
-            (0..=PLACES).map(|place| -FARTHEST * f64::from(place) / f64::from(PLACES) / self.delay).collect();
-        let changes = |pair: &&[f64]| value(pair[0]) * value(pair[1]) < 0.0;
-        places.windows(2).filter(changes).map(|pair| root::between(pair[1], pair[0], value)).collect()
     }
 
     /// The queue's growth by the window, over the window's denominator, given e^(-s delay) of ACKs.
@@ -810,9 +812,6 @@ fn unlike([first, second]: [f64; 2]) -> Vec<f64> {
     vec![first, if alike { 2.0 * first } else { second }]
 }
 
-/// Places among which real zeros are looked for, to e^FARTHEST of an effect a round trip ago.
-const PLACES: u32 = 60;
-const FARTHEST: f64 = 6.0;
 /// Steps of Newton's method on a convex function.
 const CONVEX: usize = 30;
 /// Angle of a span below which the difference of its ends loses digits, rad.

@@ -378,11 +378,11 @@ impl Lag {
     }
 
     /// Exponentials of the step response: residue and rate.
-    fn residues(&self) -> Vec<(f64, f64)> {
+    fn residues(&self) -> Vec<(Complex64, Complex64)> {
         let of = |index: usize| {
             let rate = self.rates[index];
             let others = self.rates.iter().enumerate().filter(|&(other, _)| other != index);
-            let apart: f64 = others.map(|(_, other)| other - rate).product();
+            let apart: Complex64 = others.map(|(_, other)| other - rate).product();
             (-1.0 / (rate * apart), rate)
         };
         (0..self.rates.len()).map(of).collect()
@@ -392,11 +392,11 @@ impl Lag {
 /// A lag behind a hold, equation (2).
 #[derive(Clone, Debug)]
 struct Held {
-    gain: f64,
+    gain: Complex64,
     /// r_0 of the step response.
-    constant: f64,
+    constant: Complex64,
     /// 1 - e^(-a T) of each exponential.
-    lost: Vec<f64>,
+    lost: Vec<Complex64>,
     cells: Vec<Cell>,
 }
 
@@ -411,7 +411,7 @@ struct Cell {
     /// Share of the delays in each of them.
     share: f64,
     /// r e^(-a phi) of each exponential, the mean over the delays, times the share.
-    exponentials: Vec<f64>,
+    exponentials: Vec<Complex64>,
 }
 
 impl Held {
@@ -423,10 +423,10 @@ impl Held {
             let delay = number * period;
             let (begin, end) = (from.max(delay - period), until.min(delay));
             let share = if first == last { 1.0 } else { (end - begin) / lag.span };
-            let exponential = |(residue, rate): &(f64, f64)| {
+            let exponential = |(residue, rate): &(Complex64, Complex64)| {
                 let turn = rate * (end - begin);
-                let mean = if turn == 0.0 { 1.0 } else { -math::exp_m1(-turn) / turn };
-                residue * math::exp(-rate * (delay - end)) * mean * share
+                let mean = if turn == Complex64::ZERO { Complex64::ONE } else { one_minus_exp(-turn) / turn };
+                residue * exp(-rate * (delay - end)) * mean * share
             };
             Cell {
                 delay,
@@ -446,7 +446,7 @@ impl Held {
         Held {
             gain: lag.gain,
             constant: lag.rates.iter().map(|rate| 1.0 / rate).product(),
-            lost: lag.rates.iter().map(|rate| -math::exp_m1(-rate * period)).collect(),
+            lost: lag.rates.iter().map(|rate| one_minus_exp(-rate * period)).collect(),
             cells,
         }
     }
@@ -460,7 +460,7 @@ impl Held {
 }
 
 impl Cell {
-    fn at(&self, s: Complex64, rest: Complex64, (constant, lost): (f64, &[f64])) -> Complex64 {
+    fn at(&self, s: Complex64, rest: Complex64, (constant, lost): (Complex64, &[Complex64])) -> Complex64 {
         // 1 - e^(-aT) zeta of each exponential.
         let responses =
             self.exponentials.iter().zip(lost).map(|(now, lost)| now / (rest + (1.0 - rest) * lost));

@@ -20,8 +20,8 @@ impl Plant {
         for (class, of) in classes.iter_mut().enumerate() {
             let (sent, slope) = of.send(class, links, at);
             out[class] = slope;
-            if let Some(remembered) = &of.remembered {
-                out[remembered.place] = if of.is_stalled { 0.0 } else { remembered.slope };
+            if let Some(memory) = &of.memory {
+                out[memory.place] = if of.is_stalled { 0.0 } else { memory.slope };
             }
             if let Some(sum) = &of.signal_sum {
                 out[sum.place] = if of.is_stalled { 0.0 } else { sum.slope };

@@ -166,8 +166,8 @@ struct ClassState {
     sent: Piece,
     hint: usize,
     window: Cubic,
-    /// What its window remembers.
-    remembered: Option<Remembered>,
+    /// State of its senders besides the window.
+    memory: Option<MemoryState>,
     /// Sum of its signals, where they take effect by degrees.
     signal_sum: Option<SignalSum>,
     /// True if one of its links has rate 0.
@@ -182,13 +182,13 @@ struct ClassState {
     until: f64,
 }
 
-/// What a window remembers, equations (2) and (3) of [`crate::response`].
+/// alpha or h, equations (2) and (3) of [`crate::response`].
 #[derive(Clone, Debug)]
-struct Remembered {
+struct MemoryState {
+    kind: Memory,
     /// Index among the values, and the slope at the present stage.
     place: usize,
     slope: f64,
-    memory: Memory,
 }
 
 /// Integral S of the share of signals a round trip ago: over a span of a S(t) - S(t - a) by a is their mean.
@@ -347,8 +347,8 @@ impl Plant {
                 rate_then: None,
             };
             let waits = route.iter().chain(&back).map(wait).collect();
-            let remembered = memory_of(sender).map(|memory| Remembered { place: width, slope: 0.0, memory });
-            width += usize::from(remembered.is_some());
+            let memory = memory_of(sender).map(|kind| MemoryState { kind, place: width, slope: 0.0 });
+            width += usize::from(memory.is_some());
             let signal_sum = sums_signals(sender).then(|| SignalSum::new(width));
             width += usize::from(signal_sum.is_some());
             let is_clocked = matches!(sender, Sender::Tcp(Window::Calibrated(_), _));
@@ -366,7 +366,7 @@ impl Plant {
                 sent: Piece::NONE,
                 hint: 0,
                 window: Cubic::default(),
-                remembered,
+                memory,
                 signal_sum,
                 is_stalled: false,
                 is_floored: false,
@@ -401,8 +401,8 @@ impl Plant {
     pub fn start(&self) -> Vec<f64> {
         let mut y = vec![0.0; self.width];
         y[..self.classes.len()].fill(LEAST_WINDOW);
-        for remembered in self.classes.iter().filter_map(|of| of.remembered.as_ref()) {
-            y[remembered.place] = FIRST_MEMORY;
+        for memory in self.classes.iter().filter_map(|of| of.memory.as_ref()) {
+            y[memory.place] = FIRST_MEMORY;
         }
         y
     }
@@ -541,6 +541,9 @@ impl Plant {
         let (before, after) = (self.classes[class].flows.at(flows.since), flows.count);
         if after > before {
             y[class] = (before * y[class] + (after - before) * LEAST_WINDOW) / after;
+        }
+        if let (Some(memory), true) = (&self.classes[class].memory, before == 0.0) {
+            y[memory.place] = FIRST_MEMORY;
         }
         for link in &mut self.shared {
             link.flows_change(class, [before, after.max(flows.growth)]);
@@ -752,7 +755,7 @@ impl System for Plant {
     }
 }
 
-/// What the window of a sender remembers.
+/// State of a sender besides its window.
 fn memory_of(sender: Sender) -> Option<Memory> {
     match sender {
         Sender::Tcp(Window::Calibrated(response), _) => response.memory(),

@@ -5,7 +5,7 @@ use super::link::inverse;
 use super::rates::Evaluation;
 use super::{ClassState, Hop, LEAST_WINDOW, Link, Plant, SignalSum, Window};
 use crate::dde::{Cubic, History, Piece};
-use crate::response::Acknowledged;
+use crate::response::WindowInputs;
 
 impl Plant {
     /// Updates the signal in effect for each class at each of its links.
@@ -56,11 +56,11 @@ impl ClassState {
                 if let Some(sum) = &mut self.signal_sum {
                     signalled = sum.mean(signalled, response.signal_span(w) * rtt, at);
                 }
-                let of = Acknowledged { window: w, rtt, rate: acks, signalled };
-                let memory = self.remembered.as_ref().map(|of| (of.memory, at.y[of.place]));
-                let [slope, of_memory] = response.at(w, rtt).slopes(of, memory);
-                if let Some(remembered) = &mut self.remembered {
-                    remembered.slope = of_memory;
+                let inputs = WindowInputs { window: w, rtt, acks, signalled };
+                let memory = self.memory.as_ref().map(|memory| (memory.kind, at.y[memory.place]));
+                let [slope, of_memory] = response.at(w, rtt).slopes(inputs, memory);
+                if let Some(memory) = &mut self.memory {
+                    memory.slope = of_memory;
                 }
                 slope
             }

@@ -261,7 +261,7 @@ fn calibrated(control: Control) -> &'static str {
         }
         Control::Cubic { .. } => {
             "Windows of CUBIC have the mean and the growth of RFC 9438's rules, in the Reno-friendly and in the CUBIC region, \
-             by a chain of cycles, and a memory of earlier signals. HyStart++ and window limits are neglected."
+             by a chain of cycles, and more signals slow their growth, with a lag of the time between reductions. HyStart++ and window limits are neglected."
         }
     }
 }

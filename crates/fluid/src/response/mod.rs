@@ -22,13 +22,13 @@
 //! together while alpha is constant, from the chain. f has it at x = 1, no effect at 0 and, for a < 1, a limit.
 //!
 //! CUBIC's p(W) and G(W) depend on R, too. After a signal it grows slowly at first, so that windows grow by less where there
-//! were more signals: with f reductions per second at rest, and y the signals by those at rest,
+//! were more signals: with m reductions per second, and y the signals by those at equilibrium,
 //!
 //! ```text
-//! W' = G(W) (h - y) / R,  y = R W_d s / (W p(W) R_d),  h' = f (e^(c (1 - y)) - h)  (3)
+//! W' = G(W) (h - y) / R,  y = R W_d s / (W p(W) R_d),  h' = m (e^(c (1 - y)) - h)  (3)
 //! ```
 //!
-//! h = y = 1 at rest. c is [`BY_SIGNALS`].
+//! h = y = 1 at equilibrium. c is [`BY_SIGNALS`].
 
 mod cubic_chain;
 #[cfg(test)]
@@ -40,8 +40,8 @@ mod table;
 
 use crate::interval::Interval;
 use cubic_chain::Cubic;
-pub(crate) use dynamics::Acknowledged;
 pub use dynamics::Memory;
+pub(crate) use dynamics::WindowInputs;
 pub use sojourn_scenario::{Repair, WindowControl as Control};
 use sojourn_units::math;
 use std::fmt;
@@ -157,6 +157,15 @@ pub struct SenderPoint {
     pub reductions: Reductions,
 }
 
+/// A round trip among those of tables.
+struct RoundTrip {
+    /// Tables before it and after it, and their neighbours; the share of the way from the second to the third.
+    around: [usize; 4],
+    t: f64,
+    /// True if it is within those of the tables.
+    is_inside: bool,
+}
+
 /// Bounds of a response over an interval of windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Over {
@@ -184,6 +193,17 @@ impl fmt::Debug for Response {
 impl PartialEq for Response {
     fn eq(&self, other: &Response) -> bool {
         self.rules == other.rules
+    }
+}
+
+impl RoundTrip {
+    /// Value between those of the tables, and its slope by their number.
+    fn value(&self, values: [f64; 4]) -> [f64; 2] {
+        let [left, right] = [0, 1].map(|side| {
+            let wide = (self.around[side + 2] - self.around[side]) as f64;
+            (values[side + 2] - values[side]) / wide
+        });
+        table::hermite(self.t, 1.0, [values[1], left], [values[2], right])
     }
 }
 
@@ -262,7 +282,7 @@ impl Response {
         }
     }
 
-    /// What a window remembers: of DCTCP and CUBIC.
+    /// State besides the window: of DCTCP and CUBIC.
     pub fn memory(&self) -> Option<Memory> {
         match self.rules.control {
             Control::Dctcp { weight } => Some(Memory::Signals { weight }),
@@ -279,7 +299,8 @@ impl Response {
     /// Standard deviation of one window about its mean, packets: reductions of x at random times move it by -x and decay at the
     /// rate e G / W a round trip, so that it has the variance (sum of x^2) W / (2 e G) (N. Campbell, "The study of discontinuous
     /// phenomena", 1909). Where signals are averaged each of the W packets of a round trip is a draw of its signal, and with
-    /// the average's m the variance is that of white noise behind (z + m / (s + m)) / (s + (1 + z) e G / W).
+    /// the average's m the variance is that of white noise behind (z + m / (s + m)) / (s + (1 + z) e G / W). CUBIC's memory of
+    /// signals, equation (3), is left out.
     pub fn window_sd(&self, window: f64, rtt: f64) -> f64 {
         let SenderPoint { signals, growth, elasticity, at_once, reductions, .. } = self.at(window, rtt);
         let Some(Memory::Signals { weight: average }) = self.memory() else {
@@ -333,33 +354,34 @@ impl Response {
 
     /// Cubics between round trips, with continuous slopes.
     fn between(&self, ln_window: f64, rtt: f64) -> SenderPoint {
-        let last = self.tables.len() - 1;
-        let of_rtt = math::ln(rtt / SHORTEST) / std::f64::consts::LN_2;
-        // Beyond the tables' round trips the response is that of the last one, without a slope.
-        let place = of_rtt.clamp(0.0, last as f64);
-        let is_inside = of_rtt == place;
-        let node = (place as usize).min(last - 1);
-        let t = place - node as f64;
-        let around = [node.saturating_sub(1), node, node + 1, (node + 2).min(last)];
-        let entries = around.map(|at| self.table(at).at(ln_window));
-        let wide = [0, 1].map(|side| (around[side + 2] - around[side]) as f64);
-        let cubic = |of: fn(&table::Entry) -> f64| {
-            let values = [0, 1, 2, 3].map(|at| of(&entries[at]));
-            let [left, right] = [0, 1].map(|side| (values[side + 2] - values[side]) / wide[side]);
-            table::hermite(t, 1.0, [values[1], left], [values[2], right])
-        };
+        let between = self.round_trip(rtt);
+        let entries = between.around.map(|at| self.table(at).at(ln_window));
+        let cubic = |of: fn(&table::Entry) -> f64| between.value([0, 1, 2, 3].map(|at| of(&entries[at])));
         let [ln_p, by_place] = cubic(|entry| entry.ln_p);
         let window = math::exp(ln_window);
         SenderPoint {
             signals: math::exp(ln_p),
             growth: cubic(|entry| entry.growth)[0],
             elasticity: -cubic(|entry| entry.slope)[0],
-            by_rtt: if is_inside { by_place / std::f64::consts::LN_2 } else { 0.0 },
+            by_rtt: if between.is_inside { by_place / std::f64::consts::LN_2 } else { 0.0 },
             at_once: 1.0,
             reductions: Reductions {
                 squares: window * cubic(|entry| entry.squares)[0],
                 rate: cubic(|entry| entry.rate)[0] / window,
             },
+        }
+    }
+
+    fn round_trip(&self, rtt: f64) -> RoundTrip {
+        let last = self.tables.len() - 1;
+        let of_rtt = math::ln(rtt / SHORTEST) / std::f64::consts::LN_2;
+        // Beyond the tables' round trips the response is that of the last one, without a slope.
+        let place = of_rtt.clamp(0.0, last as f64);
+        let node = (place as usize).min(last - 1);
+        RoundTrip {
+            around: [node.saturating_sub(1), node, node + 1, (node + 2).min(last)],
+            t: place - node as f64,
+            is_inside: of_rtt == place,
         }
     }
 
@@ -371,9 +393,10 @@ impl Response {
         if self.tables.len() == 1 {
             return math::exp(self.table(0).ln_window(math::ln(signals)).max(0.0));
         }
+        let between = self.round_trip(rtt);
         let ln_p = |ln_window: f64| {
-            let rest = self.at_ln(ln_window, rtt);
-            [math::ln(rest.signals), -rest.elasticity]
+            let known = between.around.map(|at| self.table(at).ln_p(ln_window));
+            [0, 1].map(|of| between.value(known.map(|one| one[of]))[0])
         };
         math::exp(table::ln_window_of(math::ln(signals), ln_p))
     }

@@ -138,6 +138,18 @@ impl Table {
         from.ln_window + wide * root::of_rising(-target, 0.0, 1.0, rising)
     }
 
+    /// ln p at a window, by its logarithm, and its slope.
+    pub(super) fn ln_p(&self, ln_window: f64) -> [f64; 2] {
+        let place = self.nodes.partition_point(|node| node.ln_window <= ln_window);
+        let (Some(from), Some(to)) = (place.checked_sub(1).map(|at| &self.nodes[at]), self.nodes.get(place))
+        else {
+            let end = &self.nodes[place.min(self.nodes.len() - 1)];
+            return [end.ln_p[0] + end.ln_p[1] * (ln_window - end.ln_window), end.ln_p[1]];
+        };
+        let wide = to.ln_window - from.ln_window;
+        hermite((ln_window - from.ln_window) / wide, wide, from.ln_p, to.ln_p)
+    }
+
     /// Values at a window, by its logarithm.
     pub(super) fn at(&self, ln_window: f64) -> Entry {
         let place = self.nodes.partition_point(|node| node.ln_window <= ln_window);

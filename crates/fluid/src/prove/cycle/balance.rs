@@ -14,7 +14,7 @@ use super::series::Series;
 use crate::linear::complex::{Complex64, exp, one_minus_exp, polynomial};
 use crate::linear::equilibrium::{Class, Equilibrium, Link};
 use crate::plant::Window;
-use crate::response::{Acknowledged, Memory};
+use crate::response::{Memory, WindowInputs};
 use sojourn_aqm::linear::Linear;
 use std::f64::consts::TAU;
 
@@ -37,7 +37,7 @@ pub(super) struct Orbit {
     pub(super) gain: f64,
     pub(super) queue: Series,
     pub(super) windows: Vec<Series>,
-    /// Of the classes whose windows remember.
+    /// Of the classes that have one.
     pub(super) memories: Vec<Series>,
     pub(super) p: Signal,
 }
@@ -64,7 +64,7 @@ impl Balance<'_> {
     }
 
     /// The solution that unknowns stand for: p at angle 0 of a law that adds to p, frequency, gain, the backlog's mean and
-    /// its harmonics from the second on, then each class's mean window and its harmonics, and the same of what they remember.
+    /// its harmonics from the second on, then each class's mean window and its harmonics, and the same of their memories.
     pub(super) fn orbit(&self, unknowns: &[f64], amplitude: f64) -> Orbit {
         let (frequency, gain, mean) = (unknowns[1], unknowns[2], unknowns[3]);
         let (of_queue, of_windows) = unknowns[4..].split_at(self.angles() - 3);
@@ -93,8 +93,8 @@ impl Balance<'_> {
             for (class, window) in self.link.classes.iter().zip(&orbit.windows) {
                 let rtt = self.rtt(class, backlog);
                 let memory = memory_of(class).and_then(|of| Some((of, memories.next()?)));
-                let remembered = memory.map(|(of, (_, series))| (of, series.at(theta)));
-                let [growth, of_memory] = self.slopes((class, window), remembered, &orbit, theta);
+                let value = memory.map(|(of, (_, series))| (of, series.at(theta)));
+                let [growth, of_memory] = self.slopes((class, window), value, &orbit, theta);
                 let clocked = if matches!(class.law, Window::Calibrated(_)) { growth } else { 0.0 };
                 let passes = self.link.signal_of(class.ecn).passes(p);
                 net += passes * class.flows * class.size * (window.at(theta) / rtt + clocked);
@@ -109,13 +109,13 @@ impl Balance<'_> {
         found
     }
 
-    /// What the windows of classes remember, and its value at rest.
+    /// Memories of the classes' senders, and their equilibria.
     pub(super) fn memories(&self) -> impl Iterator<Item = (Memory, f64)> {
         let of = |class: &Class| Some((memory_of(class)?, class.signal_share(self.equilibrium.p)));
-        self.link.classes.iter().filter_map(of).map(|(memory, signals)| (memory, memory.at_rest(signals)))
+        self.link.classes.iter().filter_map(of).map(|(memory, signals)| (memory, memory.equilibrium(signals)))
     }
 
-    /// W' of a class, and the slope of what it remembers.
+    /// W' of a class, and the slope of its memory.
     fn slopes(
         &self,
         (class, window): (&Class, &Series),
@@ -142,7 +142,7 @@ impl Balance<'_> {
             Window::Mgt => [1.0 / rtt - w * s * acks / 2.0, 0.0],
             Window::Full => [acks * ((1.0 - s) / w - s * w / 2.0), 0.0],
             Window::Calibrated(response) => {
-                response.at(w, rtt).slopes(Acknowledged { window: w, rtt, rate: acks, signalled: s }, memory)
+                response.at(w, rtt).slopes(WindowInputs { window: w, rtt, acks, signalled: s }, memory)
             }
         }
     }
@@ -254,7 +254,7 @@ fn ratio(law: &sojourn_aqm::linear::Rational, variable: Complex64) -> Complex64 
     polynomial(&law.numerator, variable) / polynomial(&law.denominator, variable)
 }
 
-/// What the windows of a class remember.
+/// State of a class's senders besides the window.
 fn memory_of(class: &Class) -> Option<Memory> {
     if let Window::Calibrated(response) = class.law { response.memory() } else { None }
 }
