@@ -59,9 +59,8 @@ def _measured(of: Reproduction, cases: Sequence[Case]) -> Iterator[dict[str, Any
     paper, seen = of.paper, set()
     for case in cases:
         for name, sample in case.samples.items():
-            parts = split(
-                in_variant(name, case.open.variant, paper.experiments), paper.name, paper.experiments
-            )
+            own = in_variant(name, case.open.variant, paper.name, paper.experiments)
+            parts = split(own, paper.name, paper.experiments)
             choice = {
                 "setting": None if parts.law is None else case.settings[parts.law].name,
                 "variant": case.open.variant,

@@ -163,7 +163,7 @@ class _Judge:
         """The parts of a name, found once: a claim may have a thousand cases."""
         if (name, variant) not in self.found:
             experiments = self.paper.experiments
-            own = in_variant(name, variant, experiments)
+            own = in_variant(name, variant, self.paper.name, experiments)
             self.found[name, variant] = split(own, self.paper.name, experiments)
         return self.found[name, variant]
 

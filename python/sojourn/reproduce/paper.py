@@ -285,7 +285,7 @@ def _claim(
     for test in tests.values():
         variants = given.get("variants") or (None,)
         for name, variant in itertools.product(sorted(test.names), variants):
-            own = in_variant(name, variant, experiments)
+            own = in_variant(name, variant, paper, experiments)
             _check_name(own, place, paper, experiments, windows=given.get("windows", ()))
             if split(own, paper, experiments).setting is not None:
                 raise InputError(f'{place}: "{name}" names a setting; expected settings = {{ law = [...] }}')
@@ -343,23 +343,26 @@ class Name:
     traffic_class: str | tuple[str, ...] | None = None
 
 
-def in_variant(name: str, variant: str | None, experiments: Mapping[str, Experiment]) -> str:
-    """A name of a predicate with the variant of its experiment, where it has none."""
+def in_variant(name: str, variant: str | None, paper: str, experiments: Mapping[str, Experiment]) -> str:
+    """A name of a predicate with the variant of its experiment or calculation, where it has none."""
     first, _, rest = name.partition(".")
     own = f"{first}.{variant}"
-    return f"{own}.{rest}" if own in experiments and rest.partition(".")[0] != variant else name
+    is_known = own in experiments or own in calculations(paper)
+    return f"{own}.{rest}" if is_known and rest.partition(".")[0] != variant else name
 
 
 def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
     """The parts of ``calculation.number`` or ``experiment.law.metric``.
 
-    Between law and metric may be a setting of the law, a link, a window and a class, in this order.
+    A calculation may have a variant, as an experiment: ``calculation.variant.number``. Between law and metric
+    may be a setting of the law, a link, a window and a class, in this order.
 
     Raises `InputError`.
     """
     parts = name.split(".")
-    if len(parts) == 2 and parts[0] in calculations(paper):
-        return Name(parts[0], parts[1])
+    calculation, _, number = name.rpartition(".")
+    if calculation in calculations(paper):
+        return Name(calculation, number)
     for length in (2, 1):
         own = experiments.get(".".join(parts[:length]))
         if own is None or len(parts) < length + 2 or parts[length] not in own.laws:

@@ -247,7 +247,8 @@ def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
         return ""
     lines: dict[str, None] = {}
     for name, variant in itertools.product(sorted(claim.test.names), claim.variants or (None,)):
-        parts = split(in_variant(name, variant, paper.experiments), paper.name, paper.experiments)
+        of_variant = in_variant(name, variant, paper.name, paper.experiments)
+        parts = split(of_variant, paper.name, paper.experiments)
         if parts.law is None:
             lines[f"sojourn.reproduce.calculations.{paper.name}: {parts.of}"] = None
             continue

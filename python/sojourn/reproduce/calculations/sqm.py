@@ -197,9 +197,9 @@ def _best(times: Floats) -> Floats:
 
 CALCULATIONS = {
     "rates": rates,
-    "figure3_margin": figure3_margin,
-    "figure3_theorem": figure3_theorem,
-    "figure3_per_flow": figure3_per_flow,
+    "figure3.margin": figure3_margin,
+    "figure3.theorem": figure3_theorem,
+    "figure3.per_flow": figure3_per_flow,
     "figure3_printed_limit": figure3_printed_limit,
     "theorem3": theorem3,
     "regret": regret,
