@@ -1,6 +1,7 @@
 """The CPC paper: its file, and grades that few runs decide."""
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +24,8 @@ def test_each_published_claim_is_there():
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
-        *((f"cpc.0{number}", Grade.REPRODUCED) for number in (1, 2, 3, 4)),
+        *((f"cpc.0{number}", Grade.REPRODUCED) for number in (1, 3)),
+        *((f"cpc.0{number}", Grade.DEPENDS) for number in (2, 4)),
         ("cpc.05", Grade.NOT),
         ("cpc.06", Grade.NOT_RUN),
         ("cpc.19", Grade.CONTRADICTS_ITSELF),
@@ -42,6 +44,34 @@ def test_claims_about_boxes_are_about_each_buffer(claim, largest):
     of = {"tail_drop", "red_any", "cpc"}
     named = {(parts.of, parts.law) for parts in map(parted, CLAIMS[claim].test.names)}
     assert named == set(itertools.product(buffers, of))
+
+
+@pytest.mark.parametrize("claim", ["cpc.11", "cpc.12", "cpc.16", "cpc.18"])
+def test_claims_about_boxes_are_of_two_widths(claim):
+    assert CLAIMS[claim].windows == ("each", "each_ten")
+    assert PAPER.experiments["reno"].windows["each_ten"] == "every 10 s"
+
+
+def test_a_rival_has_thresholds_about_cpcs_reference_at_all_buffers():
+    """80 ms at 2 Mbit/s are 13.3 packets of 1500 B; the smallest buffer has 17."""
+    for law in ("red", "red_any"):
+        about = next(one.qdisc for one in PAPER.laws[law] if one.name == "about")
+        low, high = (int(of) for of in re.findall(r"=(\d+)packets", about))
+        assert (low + high) / 2 == pytest.approx(13.3, abs=0.4)
+    assert high < 17
+
+
+def test_only_statements_of_the_paper_contradict_it():
+    contradicting = [one.id for one in PAPER.claims if one.contradiction is not None]
+    assert contradicting == ["cpc.19"]
+
+
+def test_a_pid_of_the_highest_crossover_has_sixty_degrees_with_all_of_its_lead():
+    """Left out of the design, the delay is what the crossover of CPC's own design is below or above."""
+    fastest, undelayed = (CALCULATIONS[f"tuned.{name}"]() for name in ("fastest", "fastest_undelayed"))
+    own = CALCULATIONS["manual"]()["crossover"]
+    assert CALCULATIONS["tuned.sixty_degrees"]()["crossover"] < fastest["crossover"] < own
+    assert own < undelayed["crossover"]
 
 
 def test_higher_goodput_under_freebsd_is_at_each_buffer():
@@ -94,4 +124,4 @@ def test_grades_of_runs(tmp_path):
     paper = replace(PAPER, experiments=both, claims=(CLAIMS["cpc.14"], CLAIMS["cpc.20"]), figures=())
     samples = carry_out(paper, tmp_path, 1, quick=True)
     found = {one.id: grade(paper, one, samples).grade for one in paper.claims}
-    assert found == {"cpc.14": Grade.UNDECIDED, "cpc.20": Grade.CONTRADICTS_ITSELF}
+    assert found == {"cpc.14": Grade.UNDECIDED, "cpc.20": Grade.UNINFORMATIVE}

@@ -103,6 +103,31 @@ def autotune() -> Mapping[str, float]:
     return _of("autotune", "textbook")
 
 
+def tuned() -> Mapping[str, float]:
+    """The crossover, rad/s, of the same."""
+    return {"crossover": autotune()["crossover"]}
+
+
+def tuned_fastest() -> Mapping[str, float]:
+    """The highest crossover, rad/s, at which a PID of the outer loop has 60 degrees, with a lead of 90."""
+    return {"crossover": _fastest(RTT)}
+
+
+def tuned_fastest_undelayed() -> Mapping[str, float]:
+    """The same, where the delay is left out as in the paper's design."""
+    return {"crossover": _fastest(0.0)}
+
+
+def _fastest(delay: float) -> float:
+    """Frequency, rad/s, at which the outer plant has a phase of -210 degrees; the inner loop has 60, too."""
+    w = np.geomspace(1e-3, 50, 100_001)
+    lag = RTT**2 * CAPACITY / (2 * FLOWS)
+    inner = np.exp(-1j * w * delay) / (1j * w * (1 + 1j * w * lag))
+    inner /= np.abs(inner[np.argmax(np.unwrap(np.angle(inner)) < np.radians(-120))])
+    plant = inner / (1 + inner) / (1 + 1j * w * RTT)
+    return float(w[np.argmax(np.unwrap(np.angle(plant)) < np.radians(-210))])
+
+
 def red() -> Mapping[str, float]:
     """RED of [12], near an integral controller of one loop, on the same plant."""
     return _of("red", "textbook")
@@ -163,15 +188,13 @@ def statements() -> Mapping[str, float]:
 
     Section 5.2.2: a buffer of about eight bandwidth-delay products fills, and the round trip is then 2.5 s.
     So the propagation there and back is 2.5 s / 9, if the product is of that round trip, and 2.5 s / 5 if it
-    is of one way. Figures 6 and 7: 180 ms and 130 ms under CPC. A saw-tooth of Reno is on average above half
-    of its peak; the abstract has a delay of half of drop tail's.
+    is of one way. Figures 6 and 7: 180 ms and 130 ms under CPC.
     """
     full = 2.5
     return {
         "least_propagation": full / 9,
         "reno": 0.18,
         "cubic": 0.13,
-        "reduction": 1 - 0.18 / (full / 2),
     }
 
 
@@ -180,6 +203,9 @@ CALCULATIONS = {
     "manual_undelayed": manual_undelayed,
     "delay_aware": delay_aware,
     "autotune": autotune,
+    "tuned.sixty_degrees": tuned,
+    "tuned.fastest": tuned_fastest,
+    "tuned.fastest_undelayed": tuned_fastest_undelayed,
     "red": red,
     "step": step,
     "statements": statements,
