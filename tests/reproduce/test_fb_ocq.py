@@ -25,11 +25,13 @@ def test_each_published_claim_is_there():
     ("claim", "expected"),
     [
         ("fb_ocq.01", Grade.NOT),
-        ("fb_ocq.02", Grade.PARTLY),
+        ("fb_ocq.02", Grade.DEPENDS),
         ("fb_ocq.03", Grade.REPRODUCED),
-        ("fb_ocq.04", Grade.PARTLY),
+        ("fb_ocq.04", Grade.DEPENDS),
         ("fb_ocq.05", Grade.REPRODUCED),
         ("fb_ocq.14", Grade.NOT_RUN),
+        ("fb_ocq.15", Grade.CONTRADICTS_ITSELF),
+        ("fb_ocq.17", Grade.CONTRADICTS_ITSELF),
     ],
 )
 def test_grades_of_calculations(claim, expected):
@@ -38,7 +40,7 @@ def test_grades_of_calculations(claim, expected):
 
 def test_the_table_has_the_certified_optimum():
     """6.800169171935: ocq.P.J of tests/reference/maths.json, by a calculation apart from this code."""
-    found = CALCULATIONS["table"]()
+    found = CALCULATIONS["table.ended"]()
     assert found["optimum"] == pytest.approx(6.800169171935, abs=1e-11)
     assert found["optimum"] < found["direct"] < found["fb_ocq"] < found["genetic"] < 7.067
 
@@ -90,10 +92,10 @@ def test_the_queues_of_the_curves_are_those_of_the_solutions():
 
 def test_the_curves_of_fig_3_end_where_the_calculation_does():
     iterations, norm = CURVES["norms"]()["norm of H_u"]
-    found = CALCULATIONS["gradient"]()
+    found = CALCULATIONS["gradient.line_24"]()
     assert iterations[-1] == 4000
-    assert norm[-1] == found["norm_4000"]
-    assert CURVES["norms"]()["with its multipliers"][1][-1] == found["reduced_4000"]
+    assert norm[-1] == found["norm"]
+    assert CURVES["norms"]()["with its multipliers"][1][-1] == CALCULATIONS["gradient.equation_14"]()["norm"]
     steps = np.diff(CURVES["betas"]()["FB-OCQ"][1])
     assert (steps > 0).sum() == found["beta_rises"]
 
@@ -109,4 +111,24 @@ def test_a_claim_that_survives_each_permutation_of_the_laws_is_uninformative(sam
 
 def test_grades_of_runs(samples):
     found = {number: grade(PAPER, CLAIMS[f"fb_ocq.{number}"], samples).grade for number in ("11", "12")}
-    assert found == {"11": Grade.UNINFORMATIVE, "12": Grade.NOT}
+    assert found == {"11": Grade.UNDECIDED, "12": Grade.NOT}
+
+
+def test_a_claim_that_pi_fails_is_beside_pi_that_does_not():
+    """Few seeds leave its second half open. Tail drop, which fails as well, is no control of it."""
+    assert CLAIMS["fb_ocq.11"].about == ("pi_rule",)
+    assert {name.split(".")[1] for name in CLAIMS["fb_ocq.11"].test.names} == {"pi", "pi_rule"}
+
+
+def test_a_loss_by_construction_is_tested_at_another_link():
+    changes = PAPER.experiments["links.by_fig_9"].changes
+    assert changes == {"bottleneck.rate": "3 Mbit/s"}
+    assert PAPER.experiments["links.by_loss"].changes == PAPER.experiments["forty"].changes == {}
+    assert set(CLAIMS["fb_ocq.06"].variants) == {"by_loss", "by_fig_9"}
+
+
+def test_each_statement_of_two_times_is_a_claim():
+    """25 s and about 50 s: at most one of them holds."""
+    middle = [CLAIMS[f"fb_ocq.{number}"].test.text for number in ("10", "16")]
+    assert "near(forty.rem.middle.queue_mean_packets, 40, 4)" in middle[0]
+    assert "not near(forty.rem.middle.queue_mean_packets, 40, 4)" in middle[1]

@@ -5,7 +5,8 @@ import pytest
 from sojourn.reproduce.calculations.sqm import CALCULATIONS
 from sojourn.reproduce.grades import Grade, grade
 from sojourn.reproduce.paper import read
-from sojourn.reproduce.runs import Samples
+from sojourn.reproduce.predicate import Truth
+from sojourn.reproduce.runs import Samples, command
 
 PAPER = read("sqm")
 CLAIMS = {claim.id: claim for claim in PAPER.claims}
@@ -43,8 +44,19 @@ def test_a_claim_that_codel_and_pie_fail_has_a_law_that_does_not(claim, law):
     assert not {"codel", "pie"}.intersection(CLAIMS[claim].about)
 
 
+def test_each_rule_for_sigma_is_a_case_with_its_own_calculation():
+    cases = grade(PAPER, CLAIMS["sqm.02"], Samples()).cases
+    assert {case.open.variant: case.truth for case in cases} == {
+        "theorem": Truth.FALSE,
+        "per_flow": Truth.TRUE,
+        "margin": Truth.TRUE,
+    }
+    own = command(PAPER, CLAIMS["sqm.02"], quick=False).splitlines()
+    assert own == [f"sojourn.reproduce.calculations.sqm: figure3.{case.open.variant}" for case in cases]
+
+
 def test_sqm_is_steady_beside_each_law_of_the_figure():
-    named = {name.split(".")[1:3][0] + "." + name.split(".")[-1] for name in CLAIMS["sqm.07"].test.names}
+    named = {name.removeprefix("scenario1.") for name in CLAIMS["sqm.07"].test.names}
     for metric in ("queue_std_packets", "queue_p99_packets"):
         assert {f"{law}.{metric}" for law in ("codel", "pie", "sfq_codel", "sqm")} <= named
 
