@@ -54,9 +54,8 @@ def test_each_claim_has_grade_command_and_reason_and_shows_its_evidence(name, tr
             continue
         assert words(command(paper, claim, quick=False)) in text, claim.id
         if one.grade in (Grade.NOT, Grade.CONTRADICTS_ITSELF):
-            assert all(f"<code>{html.escape(of)}</code> " in rows[claim.id] for of in claim.test.names), (
-                claim.id
-            )
+            quantities = [of.text for of in claim.test.quantities]
+            assert all(f"<code>{html.escape(of)}</code> " in rows[claim.id] for of in quantities), claim.id
     contradictions = {one.claim.id for one in found.claims if one.grade is Grade.CONTRADICTS_ITSELF}
     expected = {claim.id for claim in paper.claims if claim.contradiction} if truth is Truth.TRUE else set()
     assert contradictions == expected

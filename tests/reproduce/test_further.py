@@ -136,7 +136,7 @@ def samples(tmp_path_factory):
     ],
 )
 def test_the_page_has_the_outcome_with_the_predicate_and_its_values(samples, test, outcome):
-    (mean,) = (found.samples[NEAR].mean() for found in findings(made_up(), samples))
+    (mean,) = (found.lookup(NEAR).mean() for found in findings(made_up(), samples))
     paper = made_up(FIGURE | {"test": test.replace("MEAN", f"{mean:.3f}")})
     of = Reproduction(paper, [], samples, quick=False)
     (judged,) = findings(paper, samples)
@@ -148,8 +148,8 @@ def test_the_page_has_the_outcome_with_the_predicate_and_its_values(samples, tes
     assert found["outcome"] == outcome
     assert found["item"] == "Targets"
     assert found["paper"] == "made_up"
-    near = found["ours"][0] if "MEAN" in test else found["ours"][1]
-    assert near["sample"] == NEAR
+    near = next(of for of in found["ours"] if of["quantity"] == NEAR)
+    assert near["quantity"] == NEAR
     assert near["low"] < near["mean"] < near["high"]
     assert near["n"] == 3
 
@@ -157,7 +157,7 @@ def test_the_page_has_the_outcome_with_the_predicate_and_its_values(samples, tes
 def test_a_name_has_the_setting_that_it_names(samples):
     paper = made_up()
     (judged,) = findings(paper, samples)
-    near, far = (judged.samples[f"e.own.{name}.queue_mean_packets"].mean() for name in ("near", "far"))
+    near, far = (judged.lookup(f"e.own.{name}.queue_mean_packets").mean() for name in ("near", "far"))
     assert near < 40 < far
 
 

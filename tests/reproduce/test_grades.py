@@ -53,6 +53,12 @@ SMALL = {"settings": {"own": ["small"]}}
 
 
 def graded(test, *, quick=False, **keys):
+    paper, samples = made_up(test, quick=quick, **keys)
+    return grade(paper, paper.claims[0], samples)
+
+
+def made_up(test, *, quick=False, **keys):
+    """A paper of one claim, and samples."""
     claim = {"id": "one", "item": "Fig. 1", "claim": "C.", "says": "?", "about": "own", **keys}
     if test is not None:
         claim["test"] = test
@@ -98,7 +104,7 @@ def graded(test, *, quick=False, **keys):
     samples.add(paper.experiments["v.near"], pl.DataFrame(rows), pl.DataFrame(windows))
     farther = pl.DataFrame(rows).with_columns(pl.col("queue_mean_packets") + 50)
     samples.add(paper.experiments["v.far"], farther, pl.DataFrame(windows))
-    return grade(paper, paper.claims[0], samples)
+    return paper, samples
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,42 @@ def test_a_measure_is_an_abbreviation():
     assert found.text == "off(e.a) < off(e.b) and off(e.b) < 20"
 
 
+@pytest.mark.parametrize(
+    ("text", "quantities"),
+    [
+        ("e.a.x < 2 * e.b.x - e.c.x", ["e.a.x", "2 * e.b.x - e.c.x"]),
+        ("1 < e.a.x < 2 * e.b.x", ["e.a.x", "e.b.x"]),
+        ("near(e.a.x - e.b.x, 0, 1) and not e.a.x > 3", ["e.a.x - e.b.x", "e.a.x"]),
+        (
+            "max(median(e.a), e.b.x) < 0.9 * min(median(e.b), e.c.x)",
+            ["median(e.a)", "e.b.x", "median(e.b)", "e.c.x"],
+        ),
+        ("1 - median(e.a) / e.b.x > 0.8", ["1 - median(e.a) / e.b.x"]),
+        ("held(e.a) or wide(e.b) > wide(e.c)", ["e.a.x", "std(e.a.x)", "wide(e.b)", "wide(e.c)"]),
+    ],
+)
+def test_quantities_are_what_is_compared(text, quantities):
+    """With the abbreviations of numbers as they are written, and without constants beside them."""
+    measures = {
+        "held": "near({}.x, 100, 10) and std({}.x) < 50",
+        "wide": "median({}) - quantile({}.x, 0)",
+        "median": "quantile({}.x, 0.5)",
+    }
+    found = predicate(text, "test", measures)
+    assert [one.text for one in found.quantities] == quantities
+    assert frozenset().union(*(one.names for one in found.quantities)) == found.names
+
+
+def test_a_quantity_is_measured_as_it_is_compared():
+    median, ratio, number = predicate(
+        "quantile(e.a.x, 0.5) < 3 and e.b.x / e.a.x < 2 and calc.number > 1", "test"
+    ).quantities
+    assert median.value(SAMPLES.__getitem__) == 104.5
+    assert median.sample(SAMPLES.__getitem__) is SAMPLES["e.a.x"]
+    assert ratio.value(SAMPLES.__getitem__) == pytest.approx(SAMPLES["e.b.x"] / SAMPLES["e.a.x"])
+    assert number.sample(SAMPLES.__getitem__) == 2
+
+
 def test_an_analysis_of_variance_is_scipy_s():
     from scipy import stats
 

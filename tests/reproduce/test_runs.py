@@ -132,12 +132,8 @@ def test_the_document_has_the_claims_of_all_papers(tmp_path, monkeypatch, capsys
     assert {"item", "claim", "says", "test", "ours", "grade", "evidence", "why", "command"} <= first.keys()
     # One seed, each setting a case: without ECN none is marked.
     marks, drops = first["ours"]
-    assert (marks["sample"], marks["setting"], marks["window"]) == (
-        "e.own.late.marked_packets",
-        "marks",
-        "late",
-    )
-    assert (marks["n"], marks["low"], drops["setting"], drops["mean"]) == (1, None, "drops", 0)
+    assert (marks["quantity"], marks["settings"]) == ("e.own.late.marked_packets", {"own": "marks"})
+    assert (marks["n"], marks["low"], drops["settings"], drops["mean"]) == (1, None, {"own": "drops"}, 0)
     (goodput,) = second["ours"]
     assert goodput["n"] == 2
     assert 0 < goodput["low"] <= goodput["mean"] <= goodput["high"]

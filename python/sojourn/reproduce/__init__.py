@@ -2,8 +2,8 @@
 
 `paper.py` reads the file of a paper (`sojourn/papers`), `runs.py` carries out its experiments as sweeps,
 `predicate.py` judges claims over samples, `grades.py` grades them, `findings.py` judges the findings of
-future work, `league.py` compares the laws, `calculations` has what needs no packets, `document.py` has all of
-it as JSON, and `page.py` writes the pages.
+future work, `ours.py` has what both compared, `league.py` compares the laws, `calculations` has what needs no
+packets, `document.py` has all of it as JSON, and `page.py` writes the pages.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import polars as pl
 from sojourn.reproduce.document import document
 from sojourn.reproduce.grades import Grade, Graded, grade
 from sojourn.reproduce.league import rows as league_rows
+from sojourn.reproduce.ours import of_claim, texts
 from sojourn.reproduce.paper import Paper, names, read
-from sojourn.reproduce.runs import Samples, carry_out, command, measured
+from sojourn.reproduce.runs import Samples, carry_out, command
 
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
@@ -67,13 +68,12 @@ class Reproduction:
         return write(self, Path(path))
 
     def _row(self, of: Graded) -> dict[str, str]:
-        ours = measured(case.samples for case in of.cases)
         return {
             "id": of.claim.id,
             "item": of.claim.item,
             "claim": of.claim.claim,
             "says": of.claim.says,
-            "ours": "; ".join(f"{name} {text}" for name, text in ours.items()),
+            "ours": "; ".join(f"{name} {text}" for name, text in texts(of_claim(self.paper, of))),
             "grade": of.grade.value,
             "evidence": of.evidence,
             "why": of.claim.why,

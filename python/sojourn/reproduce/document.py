@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sojourn.reproduce.findings import findings
-from sojourn.reproduce.grades import Case, Graded
+from sojourn.reproduce.grades import Graded
 from sojourn.reproduce.league import over_all_rows, rows
-from sojourn.reproduce.paper import in_variant, split
-from sojourn.reproduce.runs import Sample, command, over_seeds
+from sojourn.reproduce.ours import Measured, of_claim, of_finding
+from sojourn.reproduce.runs import command
 
 if TYPE_CHECKING:
     from sojourn.reproduce import Reproduction
@@ -46,37 +46,12 @@ def _claim(of: Reproduction, one: Graded) -> dict[str, Any]:
         "claim": claim.claim,
         "says": claim.says,
         "test": None if claim.test is None else claim.test.text,
-        "ours": list(_measured(of, one.cases)),
+        "ours": [asdict(quantity) for quantity in of_claim(of.paper, one)],
         "grade": one.grade.value,
         "evidence": one.evidence,
         "why": claim.why,
         "command": command(of.paper, claim, quick=of.quick),
     }
-
-
-def _measured(of: Reproduction, cases: Sequence[Case]) -> Iterator[dict[str, Any]]:
-    """Means of the samples of a claim, once for each setting, variant and window that its cases have."""
-    paper, seen = of.paper, set()
-    for case in cases:
-        for name, sample in case.samples.items():
-            own = in_variant(name, case.open.variant, paper.name, paper.experiments)
-            parts = split(own, paper.name, paper.experiments)
-            choice = {
-                "setting": None if parts.law is None else case.settings[parts.law].name,
-                "variant": case.open.variant,
-                "window": parts.window or case.open.window,
-            }
-            if (key := (name, *choice.values())) not in seen:
-                seen.add(key)
-                yield {"sample": name, **choice, **_numbers(sample)}
-
-
-def _numbers(sample: Sample) -> Mapping[str, float | int | None]:
-    """Mean, interval and number of seeds; of a calculation the number, without an interval."""
-    found = over_seeds(sample)
-    numbers = {"mean": found.mean, "low": found.low, "high": found.high}
-    known = {name: of if of is not None and math.isfinite(of) else None for name, of in numbers.items()}
-    return {**known, "n": found.n}
 
 
 def _findings(of: Reproduction) -> Iterator[dict[str, Any]]:
@@ -87,5 +62,10 @@ def _findings(of: Reproduction) -> Iterator[dict[str, Any]]:
             "finding": one.finding.text,
             "test": one.finding.test.text,
             "outcome": one.outcome.value,
-            "ours": [{"sample": name, **_numbers(sample)} for name, sample in one.samples.items()],
+            "ours": [_of_finding(quantity) for quantity in of_finding(one)],
         }
+
+
+def _of_finding(of: Measured) -> dict[str, Any]:
+    """Its numbers: the names of a finding have their settings."""
+    return {key: value for key, value in asdict(of).items() if key not in ("settings", "variant", "window")}

@@ -42,8 +42,8 @@ class Judged:
     item: str
     finding: Finding
     outcome: Outcome
-    #: Samples of the names of its predicate; none where nothing was measured.
-    samples: Mapping[str, Sample]
+    #: Samples of the names of its predicate; None: it is not run.
+    lookup: Lookup | None
 
 
 def findings(paper: Paper, samples: Samples) -> Iterator[Judged]:
@@ -56,15 +56,9 @@ def judge(paper: Paper, item: str, finding: Finding, samples: Samples) -> Judged
     """Judge a finding."""
     names = {name: split(name, paper.name, paper.experiments) for name in sorted(finding.test.names)}
     if any(one.law is not None and one.of not in samples.experiments for one in names.values()):
-        return Judged(item, finding, Outcome.NOT_RUN, {})
-    found: dict[str, Sample] = {}
+        return Judged(item, finding, Outcome.NOT_RUN, None)
     lookup = looked_up(paper, samples)
-    for name in names:
-        try:
-            found[name] = lookup(name)
-        except LookupError:
-            continue
-    return Judged(item, finding, _OUTCOMES[finding.test.holds(lookup)], found)
+    return Judged(item, finding, _OUTCOMES[finding.test.holds(lookup)], lookup)
 
 
 def looked_up(paper: Paper, samples: Samples, settings: Mapping[str, str] = MappingProxyType({})) -> Lookup:

@@ -20,7 +20,7 @@ import numpy as np
 
 from sojourn.reproduce.calculations import value
 from sojourn.reproduce.paper import CONTROLS, Claim, Name, Paper, Setting, in_variant, split
-from sojourn.reproduce.predicate import Predicate, Truth
+from sojourn.reproduce.predicate import Lookup, Predicate, Truth
 from sojourn.reproduce.runs import Sample, Samples
 
 __all__ = ["Grade", "Graded", "grade"]
@@ -60,8 +60,9 @@ class Case:
     settings: Mapping[str, Setting]
     open: Open
     truth: Truth
-    #: Samples of the names of its predicate; none where nothing was measured.
-    samples: Mapping[str, Sample]
+    test: Predicate
+    #: Samples of the names of its predicate under these settings.
+    lookup: Lookup
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Graded:
     claim: Claim
     grade: Grade
     cases: Sequence[Case]
+    #: Cases of what remains of it, where that decides.
+    rest: Sequence[Case]
     #: What stood in the place of the law with the same outcome.
     stand_ins: Sequence[str]
     #: Evidence in a sentence.
@@ -80,13 +83,14 @@ class Graded:
 def grade(paper: Paper, claim: Claim, samples: Samples) -> Graded:
     """Grade a claim."""
     if claim.test is None:
-        return Graded(claim, Grade.NOT_RUN, (), (), claim.not_run or "")
+        return Graded(claim, Grade.NOT_RUN, (), (), (), claim.not_run or "")
     judge = _Judge(paper, claim, samples)
     if absent := judge.absent(claim.test):
-        return Graded(claim, Grade.NOT_RUN, (), (), f"{', '.join(absent)} is left out with few seeds")
+        return Graded(claim, Grade.NOT_RUN, (), (), (), f"{', '.join(absent)} is left out with few seeds")
     cases = judge.cases(claim.test)
-    found, stand_ins, evidence = judge.outcome(claim.test, cases)
-    return Graded(claim, found, cases, stand_ins, evidence)
+    rest = judge.rest(cases)
+    found, stand_ins, evidence = judge.outcome(claim.test, cases, rest)
+    return Graded(claim, found, cases, rest, stand_ins, evidence)
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,16 @@ class _Judge:
     samples: Samples
     found: dict[tuple[str, str | None], Name] = field(default_factory=dict)
 
-    def outcome(self, test: Predicate, cases: Sequence[Case]) -> tuple[Grade, Sequence[str], str]:
-        """Grade of a claim by its cases, stand-ins, and the evidence."""
+    def rest(self, cases: Sequence[Case]) -> Sequence[Case]:
+        """Cases of what remains of a claim that is true under none of its own, and not open."""
+        if self.claim.partly is None or _true(cases) or self._is_open(cases):
+            return ()
+        return self.cases(self.claim.partly)
+
+    def outcome(
+        self, test: Predicate, cases: Sequence[Case], rest: Sequence[Case]
+    ) -> tuple[Grade, Sequence[str], str]:
+        """Grade of a claim by its cases and what remains, stand-ins, and the evidence."""
         true = _true(cases)
         if self.claim.contradiction is not None and true == len(cases):
             return Grade.CONTRADICTS_ITSELF, (), self.claim.contradiction
@@ -109,14 +121,13 @@ class _Judge:
             return Grade.UNINFORMATIVE, stand_ins, f"{held}; {_deciding(cases)}"
         if true:
             return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), _deciding(cases)
-        return self._untrue(cases)
+        return self._untrue(cases, rest)
 
-    def _untrue(self, cases: Sequence[Case]) -> tuple[Grade, Sequence[str], str]:
+    def _untrue(self, cases: Sequence[Case], rest: Sequence[Case]) -> tuple[Grade, Sequence[str], str]:
         """The same of a claim that is true under none of its cases."""
         if self._is_open(cases):
             return Grade.UNDECIDED, (), f"{_counted(cases)}, with few seeds"
         if self.claim.partly is not None:
-            rest = self.cases(self.claim.partly)
             if _true(rest) == len(rest):
                 held = f"{_counted(cases)}; what holds: {self.claim.partly.text}"
                 if stand_ins := list(self._stand_ins(self.claim.partly, rest)):
@@ -175,19 +186,16 @@ class _Judge:
         stand_ins: StandIns = MappingProxyType({}),
     ) -> Case:
         """A predicate with these settings, and with others in the place of laws."""
-        found: dict[str, Sample] = {}
 
         def lookup(name: str) -> Sample:
             parts = self._parts(name, of.variant)
             if parts.law is None:
-                found[name] = np.asarray(value(self.paper.name, parts.of, parts.metric))
-            else:
-                replaced = stand_ins.get(parts.law)
-                qdisc = replaced[parts.of] if replaced else chosen[parts.law].key
-                found[name] = self.samples.of(replace(parts, window=parts.window or of.window), qdisc)
-            return found[name]
+                return np.asarray(value(self.paper.name, parts.of, parts.metric))
+            replaced = stand_ins.get(parts.law)
+            qdisc = replaced[parts.of] if replaced else chosen[parts.law].key
+            return self.samples.of(replace(parts, window=parts.window or of.window), qdisc)
 
-        return Case(chosen, of, test.holds(lookup), found)
+        return Case(chosen, of, test.holds(lookup), test, lookup)
 
     def _stand_ins(self, test: Predicate, cases: Sequence[Case]) -> Iterator[str]:
         """What makes the claim true in the place of its law, in each case in which it is true of that law."""

@@ -28,9 +28,10 @@ from sojourn.reproduce.league import (
     share_of_best,
 )
 from sojourn.reproduce.league import over_all as overall
+from sojourn.reproduce.ours import Measured, of_claim, of_finding, texts
 from sojourn.reproduce.paper import Experiment, Name, labelled
 from sojourn.reproduce.predicate import expression
-from sojourn.reproduce.runs import command, figure_command, measured
+from sojourn.reproduce.runs import command, figure_command
 from sojourn.result import words
 from sojourn.result.column import Column
 from sojourn.result.statistics import estimate
@@ -168,8 +169,7 @@ def _head(*names: str) -> str:
 
 def _claim(of: Reproduction, one: Graded) -> str:
     claim = one.claim
-    values = measured([case.samples for case in one.cases])
-    ours = "<br>".join(f"<code>{escape(name)}</code> {escape(text)}" for name, text in values.items())
+    ours = _ours_of(of_claim(of.paper, one))
     why = [one.evidence, claim.why]
     test = "" if claim.test is None else f"<p><code>{escape(claim.test.text)}</code></p>"
     commands = command(of.paper, claim, quick=of.quick)
@@ -183,6 +183,10 @@ def _claim(of: Reproduction, one: Graded) -> str:
         f"<td>{' '.join(prose(_sentence(part)) for part in why if part)}{how}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _ours_of(several: Iterable[Measured]) -> str:
+    return "<br>".join(f"<code>{escape(name)}</code> {escape(text)}" for name, text in texts(several))
 
 
 def _sentence(text: str) -> str:
@@ -289,9 +293,7 @@ def _finding(of: Reproduction, one: Figure | Table) -> str:
     outcome = f"{found.outcome.value.capitalize()} in these runs"
     if found.outcome is Outcome.NOT_RUN:
         outcome = "Not run in --quick" if of.quick else "Not run"
-    values = "<br>".join(
-        f"<code>{escape(name)}</code> {escape(text)}" for name, text in measured([found.samples]).items()
-    )
+    values = _ours_of(of_finding(found))
     return (
         f'<p class="verdict">{prose(one.finding.text)}</p>\n'
         f'<details class="finding"><summary>{outcome}.</summary><p><code>{escape(found.finding.test.text)}'

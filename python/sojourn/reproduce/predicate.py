@@ -9,8 +9,10 @@ the whole 95 % interval of the mean difference is on that side, *false* where al
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -106,6 +108,8 @@ class Predicate:
     tree: ast.expr
     #: The samples that it names.
     names: frozenset[str]
+    #: What it compares: the sides of its comparisons, apart from constants.
+    quantities: tuple[Expression, ...]
 
     def holds(self, lookup: Lookup) -> Truth:
         """Its truth for these samples; undecided where one has no value."""
@@ -119,6 +123,8 @@ class Predicate:
 class Expression:
     """An expression over samples."""
 
+    #: With the abbreviations of the paper.
+    text: str
     tree: ast.expr
     #: The samples that it names.
     names: frozenset[str]
@@ -127,13 +133,22 @@ class Expression:
         """Its values by seed. Raises `LookupError` where a sample has none."""
         return _value(self.tree, lookup)
 
+    def sample(self, lookup: Lookup) -> Sample:
+        """What a statistic over the seeds is of, by seed; else the same as `value`."""
+        match self.tree:
+            case ast.Call(func=ast.Name(id="quantile" | "quartiles" | "std"), args=[of, *_]):
+                inner = _value(of, lookup)
+                if inner.ndim == 1:
+                    return inner
+        return self.value(lookup)
+
 
 def expression(text: str, place: str, measures: Mapping[str, str] = MappingProxyType({})) -> Expression:
     """Parse one side of a comparison. Raises `InputError` with one line that begins with `place`."""
     compared = predicate(f"{text} > 0", place, measures)
     if not isinstance(compared.tree, ast.Compare) or len(compared.tree.ops) > 1:
         raise InputError(f'{place}: "{text}" is no expression; expected one side of a comparison')
-    return Expression(compared.tree.left, compared.names)
+    return Expression(text, compared.tree.left, compared.names)
 
 
 def predicate(text: object, place: str, measures: Mapping[str, str] = MappingProxyType({})) -> Predicate:
@@ -166,7 +181,79 @@ def predicate(text: object, place: str, measures: Mapping[str, str] = MappingPro
     if wrong is not None:
         part = ast.unparse(wrong)
         raise InputError(f'{place}: "{part}" has no place in a predicate; {_EXPECTED}')
-    return Predicate(" ".join(text.split()), tree, frozenset(names))
+    labels = _labels(text, measures)
+    quantities = {one.text: one for one in _quantities(tree, labels)}
+    return Predicate(" ".join(text.split()), tree, frozenset(names), tuple(quantities.values()))
+
+
+def _labels(text: str, measures: Mapping[str, str]) -> dict[str, str]:
+    """Abbreviations in a predicate by what they stand for, both in the form of `ast.unparse`."""
+    found = {}
+    for name in measures:
+        for place in re.findall(rf"\b{name}\(([^()]*)\)", text):
+            tree = ast.parse(_expanded(f"{name}({place})", measures), mode="eval").body
+            found[ast.unparse(tree)] = f"{name}({place.strip()})"
+    return found
+
+
+def _quantities(node: ast.expr, labels: Mapping[str, str]) -> Iterator[Expression]:
+    """What a predicate compares."""
+    match node:
+        case ast.BoolOp():
+            for part in node.values:
+                yield from _quantities(part, labels)
+        case ast.UnaryOp():
+            yield from _quantities(node.operand, labels)
+        case ast.Compare():
+            for part in (node.left, *node.comparators):
+                yield from _of_side(part, labels)
+        case ast.Call():
+            yield from _of_side(node.args[0], labels)
+
+
+def _of_side(node: ast.expr, labels: Mapping[str, str]) -> Iterator[Expression]:
+    """What one side of a comparison has: the parts of `min` and `max`, and no constant beside them."""
+    names = frozenset(_names(node))
+    if not names:
+        return
+    match node:
+        case _ if ast.unparse(node) in labels:
+            pass
+        case ast.Call(func=ast.Name(id="max" | "min")):
+            for part in node.args:
+                yield from _of_side(part, labels)
+            return
+        case ast.BinOp(left=left, right=right) if not (set(_names(left)) and set(_names(right))):
+            other = left if set(_names(left)) else right
+            if _dotted(other) or ast.unparse(other) in labels or _is_extreme(other):
+                yield from _of_side(other, labels)
+                return
+    yield Expression(ast.unparse(_abbreviated(node, labels)), node, names)
+
+
+def _is_extreme(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("max", "min")
+
+
+def _names(node: ast.expr) -> Iterator[str]:
+    """Names of samples in an expression."""
+    if _dotted(node):
+        yield ast.unparse(node)
+        return
+    for part in node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node):
+        if isinstance(part, ast.expr):
+            yield from _names(part)
+
+
+def _abbreviated(node: ast.expr, labels: Mapping[str, str]) -> ast.AST:
+    """An expression with the abbreviations that it was written with."""
+
+    class Abbreviate(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            label = labels.get(ast.unparse(node)) if isinstance(node, ast.expr) else None
+            return ast.Name(label) if label is not None else self.generic_visit(node)
+
+    return Abbreviate().visit(copy.deepcopy(node))
 
 
 def _expanded(text: str, measures: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,6 @@ from sojourn.reproduce.paper import (
     in_variant,
     split,
 )
-from sojourn.result.statistics import Estimate, estimate
 from sojourn.result.windows import EVERY
 from sojourn.result.words import seconds
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from sojourn.sweep import Watch
     from sojourn.sweep.store import Record
 
-__all__ = ["Sample", "Samples", "carry_out", "command", "measured", "over_seeds"]
+__all__ = ["Sample", "Samples", "carry_out", "command"]
 
 Sample = npt.NDArray[np.float64]
 #: A class of traffic, several, or None: all of it.
@@ -213,32 +212,6 @@ def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
             watch(before + done, total, what)
 
     return shown
-
-
-def measured(cases: Iterable[Mapping[str, Sample]]) -> dict[str, str]:
-    """Means with 95 % intervals of the samples of a predicate; their range where its cases differ."""
-    found: dict[str, list[Estimate]] = {}
-    for samples in cases:
-        for name, sample in samples.items():
-            found.setdefault(name, []).append(over_seeds(sample))
-    return {name: _written(several) for name, several in found.items()}
-
-
-def over_seeds(sample: Sample) -> Estimate:
-    """Mean over the seeds, each the mean of its windows where there are several."""
-    by_seed = np.nanmean(sample, axis=-1) if sample.ndim > 1 else np.atleast_1d(sample)
-    return estimate([float(one) for one in by_seed])
-
-
-def _written(several: Sequence[Estimate]) -> str:
-    means = {f"{one.mean:.4g}" for one in several}
-    if len(means) > 1:
-        least, most = (pick(several, key=lambda one: one.mean) for pick in (min, max))
-        return f"{least.mean:.4g} to {most.mean:.4g}"
-    one = several[0]
-    if one.low is None or one.high is None or one.low == one.high:
-        return f"{one.mean:.4g}"
-    return f"{one.mean:.4g} ({one.low:.4g} to {one.high:.4g}, n = {one.n})"
 
 
 def command(paper: Paper, claim: Claim, *, quick: bool) -> str:

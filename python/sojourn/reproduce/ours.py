@@ -1,0 +1,146 @@
+"""What the predicates of claims and findings compared, as it was measured: the numbers of "ours"."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn.reproduce.findings import Judged
+from sojourn.reproduce.grades import Case, Graded
+from sojourn.reproduce.paper import Paper, in_variant, split
+from sojourn.reproduce.predicate import Expression, Lookup
+from sojourn.result.statistics import estimate
+
+__all__ = ["Measured", "of_claim", "of_finding", "texts"]
+
+#: The most cases of a quantity that stand one by one; of more their range.
+MOST_CASES = 12
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A quantity under the settings, variant and window that it depends on."""
+
+    #: As it is in the predicate.
+    quantity: str
+    #: Setting of each law in it.
+    settings: Mapping[str, str]
+    variant: str | None
+    window: str | None
+    #: Mean over the seeds; or the number of a calculation or of a statistic over them. None: not measured.
+    mean: float | None
+    #: 95 % interval of a mean.
+    low: float | None
+    high: float | None
+    #: Number of seeds, or of tens of them. None: a calculation.
+    n: int | None
+    #: The least and the largest of the n.
+    least: float | None
+    most: float | None
+
+
+def of_claim(paper: Paper, of: Graded) -> list[Measured]:
+    """What a claim compares, and what remains of it, once for each setting, variant and window."""
+    found: dict[tuple[str, tuple[tuple[str, str], ...], str | None, str | None], Measured] = {}
+    for cases in filter(None, (of.cases, of.rest)):
+        for quantity, case in itertools.product(cases[0].test.quantities, cases):
+            settings, variant, window = _choice(paper, case, quantity)
+            key = (quantity.text, tuple(settings.items()), variant, window)
+            if key not in found:
+                numbers = _numbers(quantity, case.lookup)
+                found[key] = Measured(quantity.text, settings, variant, window, *numbers)
+    return list(found.values())
+
+
+def of_finding(of: Judged) -> list[Measured]:
+    """What a finding compares."""
+    if of.lookup is None:
+        return []
+    quantities = of.finding.test.quantities
+    return [Measured(one.text, {}, None, None, *_numbers(one, of.lookup)) for one in quantities]
+
+
+def _choice(paper: Paper, case: Case, of: Expression) -> tuple[dict[str, str], str | None, str | None]:
+    """Settings, variant and window of a case that a quantity depends on."""
+    laws, variant, window = set(), None, None
+    for name in of.names:
+        own = in_variant(name, case.open.variant, paper.name, paper.experiments)
+        parts = split(own, paper.name, paper.experiments)
+        if own != name:
+            variant = case.open.variant
+        if parts.law is None:
+            continue
+        laws.add(parts.law)
+        window = window if parts.window else case.open.window
+    return {law: one.name for law, one in case.settings.items() if law in laws}, variant, window
+
+
+_Numbers = tuple[float | None, float | None, float | None, int | None, float | None, float | None]
+
+
+def _numbers(of: Expression, lookup: Lookup) -> _Numbers:
+    """Mean, interval, number, least and most of it."""
+    try:
+        value, sample = of.value(lookup), of.sample(lookup)
+    except LookupError:
+        return None, None, None, None, None, None
+    if value.ndim == 0:
+        if sample.ndim == 0:
+            return _finite(value), None, None, None, None, None
+        return _finite(value), None, None, sample.size, _finite(np.min(sample)), _finite(np.max(sample))
+    by_seed = np.nanmean(value, axis=-1) if value.ndim > 1 else value
+    found = estimate([float(one) for one in by_seed])
+    low, high = (None if one is None else _finite(one) for one in (found.low, found.high))
+    return _finite(found.mean), low, high, found.n, _finite(np.min(by_seed)), _finite(np.max(by_seed))
+
+
+def _finite(of: float | np.floating | np.ndarray) -> float | None:
+    number = float(of)
+    return number if math.isfinite(number) else None
+
+
+def texts(several: Iterable[Measured]) -> Iterator[tuple[str, str]]:
+    """Each quantity with its numbers in words: case by case, or where these are many their range."""
+    quantities: dict[str, list[Measured]] = {}
+    for one in several:
+        quantities.setdefault(one.quantity, []).append(one)
+    for quantity, of in quantities.items():
+        if len(of) == 1:
+            yield quantity, _one(of[0])
+        elif len(of) <= MOST_CASES:
+            yield (
+                quantity,
+                "; ".join(f"{label}: {_one(one)}" for label, one in zip(_labels(of), of, strict=True)),
+            )
+        else:
+            yield quantity, _range(of)
+
+
+def _labels(several: Sequence[Measured]) -> list[str]:
+    """What the cases of a quantity differ in."""
+    choices = [{**one.settings, " variant": one.variant, " window": one.window} for one in several]
+    differing = [key for key in choices[0] if len({choice.get(key) for choice in choices}) > 1]
+    return [", ".join(str(choice[key]) for key in differing) for choice in choices]
+
+
+def _one(of: Measured) -> str:
+    if of.mean is None:
+        return "-"
+    if of.n is None or of.n == 1:
+        return f"{of.mean:.4g}"
+    if of.low is not None and of.high is not None:
+        return f"{of.mean:.4g} ({of.low:.4g} to {of.high:.4g}, n = {of.n})"
+    return f"{of.mean:.4g} (of n = {of.n} from {of.least:.4g} to {of.most:.4g})"
+
+
+def _range(several: Sequence[Measured]) -> str:
+    """Means from the least to the largest of all cases, with the ends of the intervals of these two."""
+    known = [(one.mean, one) for one in several if one.mean is not None]
+    if not known:
+        return "-"
+    least, most = (pick(known, key=lambda of: of[0])[1] for pick in (min, max))
+    return f"{_one(least)} to {_one(most)} in {len(several)} cases"
