@@ -23,6 +23,8 @@ LAWS = {
         "near": {"qdisc": "other", "origin": "printed"},
         "far": {"qdisc": "tail_drop", "origin": "printed"},
     },
+    # The law of the paper, which is named as the paper is.
+    "made_up": {"only": {"qdisc": "own_large", "origin": "printed"}},
     "drops": {
         "only": {"qdisc": "own_small", "set": {"flows[0].ecn": False}, "origin": "without ECN"},
     },
@@ -85,6 +87,7 @@ def made_up(test, *, quick=False, **keys):
             "queue": None,
             "queue_mean_packets": queue + 0.1 * (seed % 3),
             "utilization": utilization,
+            "mark_ratio": 0.0 if qdisc.startswith("tail_drop") else 0.001 * queue,
         }
         for qdisc, (queue, utilization) in VALUES.items()
         for seed in range(1, 3 if quick else 11)
@@ -165,6 +168,34 @@ def test_a_stand_in_counts_where_it_is_true_in_each_case_in_which_the_law_is():
     )
     assert far.grade is Grade.UNINFORMATIVE
     assert list(far.stand_ins) == ["PI by its rule"]
+
+
+def test_the_control_of_a_claim_that_a_law_does_badly_is_one_that_should_do_well():
+    """Not tail drop, which does badly wherever it is, but PI by its rule, and the law of the paper."""
+    keys = {"about": "uneven", "settings": {"uneven": ["bad"]}}
+    long = "e.uneven.queue_mean_packets > 150"
+    assert list(graded(long, **keys).stand_ins) == ["tail drop"]
+    assert graded(long, fails=True, **keys).grade is Grade.REPRODUCED
+    found = graded("e.uneven.queue_mean_packets > 30", fails=True, **keys)
+    assert found.grade is Grade.UNINFORMATIVE
+    assert list(found.stand_ins) == ["PI by its rule", "made_up"]
+    # PI has 90 packets, the law of the paper 40.
+    found = graded(
+        "e.uneven.queue_mean_packets < 60", about="uneven", settings={"uneven": ["good"]}, fails=True
+    )
+    assert list(found.stand_ins) == ["made_up"]
+
+
+def test_tail_drop_is_no_control_of_marks_alone():
+    fewer = graded("e.own.mark_ratio < e.other.mark_ratio", **SMALL)
+    assert fewer.grade is Grade.REPRODUCED
+    signals = graded("e.own.mark_ratio + e.own.utilization < 1", **SMALL)
+    assert list(signals.stand_ins) == ["tail drop", "PI by its rule"]
+
+
+def test_evidence_has_in_how_many_cases_another_law_is_as_true():
+    found = graded("e.uneven.queue_mean_packets < e.rival.queue_mean_packets", about="uneven")
+    assert found.evidence.endswith("; of these 2 as true with PI by its rule in 1")
 
 
 def test_a_control_has_the_changes_of_the_setting_in_whose_place_it_is():

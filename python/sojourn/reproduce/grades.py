@@ -4,7 +4,9 @@ A claim is judged under each combination of the settings of its laws, of its var
 *Reproduced*: true under all of them. *Depends*: under some. *Partly*: under none, but what remains of it
 where the number is not met is true. *Not*: else. *Undecided*: the intervals of few seeds leave it open.
 *Uninformative*: true with tail drop, with PI by its rule or with another law of the experiment in the place
-of the law that it is about, in each case in which it is true of that law. *Contradicts itself*: the paper's
+of the law that it is about, in each case in which it is true of that law. A control is a law that should fail
+there: where the claim is that a law does badly, not tail drop, but the law of the paper under each of its
+settings; and tail drop never where marks alone are compared. *Contradicts itself*: the paper's
 own statements cannot all hold. *Not run*.
 """
 
@@ -25,6 +27,8 @@ from sojourn.reproduce.runs import Sample, Samples
 
 __all__ = ["Grade", "Graded", "grade"]
 
+#: Metrics of which tail drop has none.
+OF_MARKS = ("mark_ratio", "marked_packets")
 #: Keys of samples in the place of a law, by the experiment.
 StandIns = Mapping[str, Mapping[str, str]]
 
@@ -115,12 +119,13 @@ class _Judge:
         true = _true(cases)
         if self.claim.contradiction is not None and true == len(cases):
             return Grade.CONTRADICTS_ITSELF, (), self.claim.contradiction
-        stand_ins = list(self._stand_ins(test, cases)) if true else []
-        if stand_ins:
+        as_true = dict(self._stand_ins(test, cases)) if true else {}
+        if stand_ins := [name for name, count in as_true.items() if count == true]:
             held = f"as true with {', '.join(stand_ins)} in its place"
             return Grade.UNINFORMATIVE, stand_ins, f"{held}; {_deciding(cases)}"
         if true:
-            return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), _deciding(cases)
+            evidence = "; ".join([_deciding(cases), *_in_part(as_true, true)])
+            return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), evidence
         return self._untrue(cases, rest)
 
     def _untrue(self, cases: Sequence[Case], rest: Sequence[Case]) -> tuple[Grade, Sequence[str], str]:
@@ -130,9 +135,10 @@ class _Judge:
         if self.claim.partly is not None:
             if _true(rest) == len(rest):
                 held = f"{_counted(cases)}; what holds: {self.claim.partly.text}"
-                if stand_ins := list(self._stand_ins(self.claim.partly, rest)):
+                as_true = dict(self._stand_ins(self.claim.partly, rest))
+                if stand_ins := [name for name, count in as_true.items() if count == len(rest)]:
                     return Grade.UNINFORMATIVE, stand_ins, f"{held}, as true with {', '.join(stand_ins)}"
-                return Grade.PARTLY, (), held
+                return Grade.PARTLY, (), "; ".join([held, *_in_part(as_true, len(rest))])
             if self._is_open(rest):
                 return Grade.UNDECIDED, (), f"with few seeds, {_counted(rest)}: {self.claim.partly.text}"
             return Grade.NOT, (), f"{_counted(cases)}; {_counted(rest)}: {self.claim.partly.text}"
@@ -197,8 +203,8 @@ class _Judge:
 
         return Case(chosen, of, test.holds(lookup), test, lookup)
 
-    def _stand_ins(self, test: Predicate, cases: Sequence[Case]) -> Iterator[str]:
-        """What makes the claim true in the place of its law, in each case in which it is true of that law."""
+    def _stand_ins(self, test: Predicate, cases: Sequence[Case]) -> Iterator[tuple[str, int]]:
+        """In how many of the cases in which the claim is true another law in the place of its own is, too."""
         laws = self._laws(test)
         about = [law for law in laws if law in self.claim.about]
         if not about:
@@ -209,13 +215,45 @@ class _Judge:
             if not own.isdisjoint(of.controls[control] for of in self.paper.experiments.values()):
                 # PI by its rule is no control of a claim about PI.
                 continue
-            if all(self._controlled(test, case, about, control) is Truth.TRUE for case in true):
-                yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control]
+            if control == "tail_drop" and (self.claim.fails or self._is_of_marks(test, about)):
+                # It does badly, and marks nothing, whatever the experiment.
+                continue
+            as_true = [self._controlled(test, case, about, control) is Truth.TRUE for case in true]
+            yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control], sum(as_true)
+        if self.claim.fails:
+            yield self.paper.name, self._as_bad(test, true, about)
         for other in laws:
-            if other not in about and any(
-                all(self._exchanged(test, case, law, other) is Truth.TRUE for case in true) for law in about
-            ):
-                yield other
+            if other not in about:
+                yield (
+                    other,
+                    max(
+                        sum(self._exchanged(test, case, law, other) is Truth.TRUE for case in true)
+                        for law in about
+                    ),
+                )
+
+    def _is_of_marks(self, test: Predicate, laws: Sequence[str]) -> bool:
+        """True if it compares marks alone of one of these laws."""
+        for quantity in test.quantities:
+            parts = [self._parts(name, (self.claim.variants or (None,))[0]) for name in quantity.names]
+            if any(one.law in laws for one in parts) and all(one.metric in OF_MARKS for one in parts):
+                return True
+        return False
+
+    def _as_bad(self, test: Predicate, true: Sequence[Case], about: Sequence[str]) -> int:
+        """In how many cases the law of the paper does as badly in their place under each of its settings."""
+        own = self.paper.laws.get(self.paper.name, ())
+        ran = {one.of for one in self._names(test) if one.law in about}
+        if self.paper.name in self._laws(test) or any(
+            self.paper.name not in self.paper.experiments[of].laws for of in ran
+        ):
+            return 0
+        stand_ins = [dict.fromkeys(about, dict.fromkeys(self.paper.experiments, one.key)) for one in own]
+        return sum(
+            bool(stand_ins)
+            and all(self._case(test, case.settings, case.open, one).truth is Truth.TRUE for one in stand_ins)
+            for case in true
+        )
 
     def _controlled(self, test: Predicate, case: Case, about: Sequence[str], control: str) -> Truth:
         """Truth of a case with a control in the place of laws, under the changes of the settings there."""
@@ -239,6 +277,12 @@ class _Judge:
 
 def _true(cases: Sequence[Case]) -> int:
     return sum(case.truth is Truth.TRUE for case in cases)
+
+
+def _in_part(as_true: Mapping[str, int], true: int) -> list[str]:
+    """What is as true in its place in some of the cases."""
+    some = [f"{name} in {count}" for name, count in as_true.items() if count]
+    return [f"of these {true} as true with {', '.join(some)}"] if some else []
 
 
 def _counted(cases: Sequence[Case]) -> str:

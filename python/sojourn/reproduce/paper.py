@@ -104,6 +104,8 @@ class Claim:
     partly: Predicate | None
     #: The laws that it is about, in whose place controls stand; none of a calculation.
     about: tuple[str, ...]
+    #: True if by the claim these do badly: the controls are laws that should do well.
+    fails: bool
     #: Settings of laws that it is about, where these are not all.
     settings: Mapping[str, tuple[str, ...]]
     #: Variants of its experiments, where the paper leaves open which it means: each is a case.
@@ -272,7 +274,7 @@ def _claim(
 ) -> Claim:
     place = given["id"]
     unknown = given.keys() - {
-        *("id", "item", "claim", "says", "test", "partly", "about", "settings"),
+        *("id", "item", "claim", "says", "test", "partly", "about", "fails", "settings"),
         *("variants", "windows", "not_run", "contradiction", "why"),
     }
     if unknown:
@@ -306,6 +308,7 @@ def _claim(
         test=tests.get("test"),
         partly=tests.get("partly"),
         about=tuple([about] if isinstance(about, str) else about),
+        fails=given.get("fails", False),
         settings=settings,
         variants=tuple(given.get("variants", ())),
         windows=tuple(given.get("windows", ())),
