@@ -22,6 +22,7 @@ PROPAGATION_S, TARGET = 2 * (0.04 + 0.02 + 0.04), 100
 NOMINAL = Network(flows=100, capacity=1250, rtt=PROPAGATION_S + TARGET / 1250)
 DELAY, POINT, PSI = 5, 7, 0.83
 PRINTED_PI = 6.48e-7, 6.42e-7
+PACKET_BYTES = 1000
 #: Samples per second of the example of Hollot et al. 2002.
 RATE_HZ = 160
 
@@ -74,7 +75,14 @@ def pi_rule() -> Mapping[str, float]:
     a, b = _hollot(NOMINAL)
     # The example of that paper, whose gains it rounds to 1.822e-5 and 1.816e-5.
     example = _hollot(Network(flows=60, capacity=3750, rtt=0.246))
-    return {"a": a, "b": b, "a_over_printed": a / PRINTED_PI[0], "a_of_example": example[0]}
+    ratio = a / PRINTED_PI[0]
+    return {
+        "a": a,
+        "b": b,
+        "a_over_printed": ratio,
+        "a_over_printed_in_bytes": ratio / PACKET_BYTES,
+        "a_of_example": example[0],
+    }
 
 
 def _hollot(of: Network) -> tuple[float, float]:
