@@ -11,8 +11,8 @@ from sojourn.reproduce import Grade, graded
 from sojourn.reproduce.calculations import pi_pd
 from sojourn.reproduce.paper import parse, read
 
-#: 31 claims of the paper's tables and figures, and six more of its text.
-IDS = {f"pi_pd.{number:02}" for number in range(1, 38)}
+#: 31 claims of the paper's tables and figures, and seven more of its text.
+IDS = {f"pi_pd.{number:02}" for number in range(1, 39)}
 REFERENCES = json.loads((Path(__file__).parents[1] / "reference/maths.json").read_text(encoding="utf-8"))
 
 #: Keys of the file that name experiments beside the claims.
@@ -49,7 +49,8 @@ def grades(tmp_path_factory):
     text = (resources.files("sojourn") / "papers/pi_pd.toml").read_text(encoding="utf-8")
     content = tomllib.loads(text)
     loads = content["experiments"]["loads"]
-    loads |= {"laws": ["pi_pd", "pid"], "windows": {}, "set": {"duration": "30 s"}}
+    loads["windows"] = {"from_start": "run", "after_start": "20 s..30 s"}
+    loads |= {"laws": ["pi_pd", "pid"], "set": {"duration": "30 s"}}
     del loads["variants"]["medium"]
     claims = [claim for claim in content["claims"] if claim["id"] in chosen]
     paper = parse("pi_pd", content | {"experiments": {"loads": loads}, "claims": claims} | NOTHING_ELSE)
