@@ -6,7 +6,8 @@ where the number is not met is true. *Not*: else. *Undecided*: the intervals of 
 *Uninformative*: true with tail drop, with PI by its rule or with another law of the experiment in the place
 of the law that it is about, in each case in which it is true of that law. A control is a law that should fail
 there: where the claim is that a law does badly, not tail drop, but the law of the paper under each of its
-settings; and tail drop never where marks alone are compared. *Contradicts itself*: the paper's
+settings; and tail drop never where marks alone are compared. Also where a grade is the same with the two laws
+that alone run there exchanged. *Contradicts itself*: the paper's
 own statements cannot all hold. *Not run*.
 """
 
@@ -123,6 +124,10 @@ class _Judge:
         if stand_ins := [name for name, count in as_true.items() if count == true]:
             held = f"as true with {', '.join(stand_ins)} in its place"
             return Grade.UNINFORMATIVE, stand_ins, f"{held}; {_deciding(cases)}"
+        if other := self._exchangeable(test, cases):
+            law, count = other
+            held = f"exchanged with {law}, true under {count} of {len(cases)} settings, too"
+            return Grade.UNINFORMATIVE, (law,), f"{held}; {_deciding(cases)}"
         if true:
             evidence = "; ".join([_deciding(cases), *_in_part(as_true, true)])
             return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), evidence
@@ -231,6 +236,21 @@ class _Judge:
                         for law in about
                     ),
                 )
+
+    def _exchangeable(self, test: Predicate, cases: Sequence[Case]) -> tuple[str, int] | None:
+        """The other of two laws that alone run there, if the grade is the same with both exchanged.
+
+        Also in how many cases it is true then. With more laws there, an order of two is one of several.
+        """
+        laws = self._laws(test)
+        ran = {law for one in self._names(test) if one.law for law in self.paper.experiments[one.of].laws}
+        if len(laws) != 2 or ran != set(laws) or len(set(laws) & set(self.claim.about)) != 1:
+            return None
+        own, other = sorted(laws, key=lambda law: law not in self.claim.about)
+        true = _true(cases)
+        count = sum(self._exchanged(test, case, own, other) is Truth.TRUE for case in cases)
+        same = count == len(cases) if true == len(cases) else 0 < count < len(cases)
+        return (other, count) if true and same else None
 
     def _is_of_marks(self, test: Predicate, laws: Sequence[str]) -> bool:
         """True if it compares marks alone of one of these laws."""
