@@ -73,7 +73,9 @@ class Reproduction:
             "item": of.claim.item,
             "claim": of.claim.claim,
             "says": of.claim.says,
-            "ours": "; ".join(f"{name} {text}" for name, text in texts(of_claim(self.paper, of))),
+            "ours": "; ".join(
+                f"{name} {'; '.join(lines)}" for name, lines in texts(of_claim(self.paper, of))
+            ),
             "grade": of.grade.value,
             "evidence": of.evidence,
             "why": of.claim.why,

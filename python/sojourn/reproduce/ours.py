@@ -103,21 +103,19 @@ def _finite(of: float | np.floating | np.ndarray) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def texts(several: Iterable[Measured]) -> Iterator[tuple[str, str]]:
-    """Each quantity with its numbers in words: case by case, or where these are many their range."""
+def texts(several: Iterable[Measured]) -> Iterator[tuple[str, list[str]]]:
+    """Each quantity with its numbers in words: a line a case, or one of their range where these are many."""
     quantities: dict[str, list[Measured]] = {}
     for one in several:
         quantities.setdefault(one.quantity, []).append(one)
     for quantity, of in quantities.items():
         if len(of) == 1:
-            yield quantity, _one(of[0])
+            yield quantity, [_one(of[0])]
         elif len(of) <= MOST_CASES:
-            yield (
-                quantity,
-                "; ".join(f"{label}: {_one(one)}" for label, one in zip(_labels(of), of, strict=True)),
-            )
+            lines = zip(_labels(of), of, strict=True)
+            yield quantity, [f"{label}: {_one(one)}" for label, one in lines]
         else:
-            yield quantity, _range(of)
+            yield quantity, [_range(of)]
 
 
 def _labels(several: Sequence[Measured]) -> list[str]:
@@ -131,10 +129,17 @@ def _one(of: Measured) -> str:
     if of.mean is None:
         return "-"
     if of.n is None or of.n == 1:
-        return f"{of.mean:.4g}"
+        return _number(of.mean)
     if of.low is not None and of.high is not None:
-        return f"{of.mean:.4g} ({of.low:.4g} to {of.high:.4g}, n = {of.n})"
-    return f"{of.mean:.4g} (of n = {of.n} from {of.least:.4g} to {of.most:.4g})"
+        return f"{_number(of.mean)} ({_number(of.low)} to {_number(of.high)}, n = {of.n})"
+    return f"{_number(of.mean)} (of n = {of.n} from {_number(of.least)} to {_number(of.most)})"
+
+
+def _number(of: float | None) -> str:
+    """Four digits, and of a thousand and more six, so that ones are there."""
+    if of is None:
+        return "-"
+    return f"{of:.6g}" if abs(of) >= 1000 else f"{of:.4g}"
 
 
 def _range(several: Sequence[Measured]) -> str:

@@ -186,7 +186,12 @@ def _claim(of: Reproduction, one: Graded) -> str:
 
 
 def _ours_of(several: Iterable[Measured]) -> str:
-    return "<br>".join(f"<code>{escape(name)}</code> {escape(text)}" for name, text in texts(several))
+    """A line each, with its cases below where it has several."""
+    lines = []
+    for name, cases in texts(several):
+        first, *rest = cases if len(cases) == 1 else ["", *cases]
+        lines += [f"<code>{escape(name)}</code> {escape(first)}", *map(escape, rest)]
+    return "<br>".join(lines)
 
 
 def _sentence(text: str) -> str:
