@@ -188,7 +188,7 @@ long() {
   build
   LONG=1 "$PY" -m pytest -q "$@" tests/python/test_arm_pfc.py tests/python/test_statistics.py \
     tests/python/test_factors.py tests/python/test_prove_random.py tests/python/test_prove_networks.py \
-    tests/python/test_result_mutants.py tests/python/test_fb_ocq.py
+    tests/python/test_result_mutants.py tests/python/test_fb_ocq.py tests/reproduce/test_fb_ocq.py
 }
 
 # The fixed comparison, or the one point of the options (peers/compare.py --help).

@@ -1,5 +1,6 @@
 """The FB-OCQ paper: its file, and grades that few runs decide."""
 
+import os
 import re
 from pathlib import Path
 
@@ -7,7 +8,17 @@ import numpy as np
 import pytest
 from permuting import surviving
 
-from sojourn.reproduce.calculations.fb_ocq import CALCULATIONS, CELL, CURVES, SENSOR, SLOT, STATES, _exact
+from sojourn import ocq
+from sojourn.reproduce.calculations.fb_ocq import (
+    CALCULATIONS,
+    CELL,
+    CURVES,
+    LIBRARY,
+    SENSOR,
+    SLOT,
+    STATES,
+    _exact,
+)
 from sojourn.reproduce.grades import Grade, grade
 from sojourn.reproduce.paper import read
 from sojourn.reproduce.runs import Samples, carry_out
@@ -132,3 +143,11 @@ def test_each_statement_of_two_times_is_a_claim():
     middle = [CLAIMS[f"fb_ocq.{number}"].test.text for number in ("10", "16")]
     assert "near(forty.rem.middle.queue_mean_packets, 40, 4)" in middle[0]
     assert "not near(forty.rem.middle.queue_mean_packets, 40, 4)" in middle[1]
+
+
+@pytest.mark.skipif("LONG" not in os.environ, reason="LONG=1: ten minutes")
+def test_a_librarys_genetic_algorithm_has_the_cost_that_the_calculations_keep():
+    pytest.importorskip("pymoo", reason="the extra sojourn[optimal] is not installed")
+    found = ocq.evolve(ocq.INSTANCES["P"])
+    assert pytest.approx(LIBRARY["cost"], abs=1e-4) == found.run().J
+    assert np.sqrt(np.mean((found.u - _exact().u) ** 2)) == pytest.approx(LIBRARY["distance"], rel=0.1)
