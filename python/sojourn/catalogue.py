@@ -9,6 +9,7 @@ from typing import Any
 from sojourn.errors import InputError, missing_core
 from sojourn.kinds import takes, text
 from sojourn.listed import KINDS
+from sojourn.other_names import OTHER_NAMES, OtherName
 
 try:
     from sojourn._core import __version__ as core_version
@@ -43,6 +44,8 @@ def entries(kind: str) -> list[dict[str, Any]]:
 def explain(name: str) -> dict[str, Any]:
     """One entry by name, ``"scenario"``, a topic, or a key. Raises `InputError` with the nearest names.
 
+    Names that people know from elsewhere, such as ``"l4s"`` or ``"bbr"``, are topics with what is nearest.
+
     A parameter of an entry is ``"drr.quantum"``; one of a table, ``"drr.reserved.rate"``; one of the default
     law within, ``"drr.law.target"``.
 
@@ -50,14 +53,22 @@ def explain(name: str) -> dict[str, Any]:
     'law'
     """
     found = explain_json(name)
+    if found is None and (known_elsewhere := OTHER_NAMES.get(name.lower())) is not None:
+        return _elsewhere(name.lower(), known_elsewhere)
     if found is None:
         kinds = (*KINDS, "topics")
-        known = [entry["name"] for kind in kinds for entry in entries(kind)] + ["scenario"]
+        known = [entry["name"] for kind in kinds for entry in entries(kind)]
+        known += ["scenario", *OTHER_NAMES]
         keys = [field["key"] for field in entries("keys")]
         word = name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}..."
         raise InputError(f'sojourn explain: "{word}" is not known; {_nearest(name, known, keys)}')
     entry: dict[str, Any] = json.loads(found)
     return entry
+
+
+def _elsewhere(name: str, of: OtherName) -> dict[str, Any]:
+    idea = f"{of.here}\n\nNearest: {', '.join(of.nearest)}."
+    return {"name": name, "kind": "topic", "summary": of.summary, "idea": idea, "source": of.source}
 
 
 def _nearest(name: str, known: list[str], keys: list[str]) -> str:

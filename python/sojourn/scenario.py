@@ -440,8 +440,10 @@ def _place(path: str | Path) -> Path:
 def _unreadable(path: str | Path, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         meant = str(path).removeprefix("scenarios/").removesuffix(".toml")
-        near = difflib.get_close_matches(meant, gallery(), n=1)
-        hint = f'did you mean "{near[0]}"? ' if near else ""
+        own = [name for name in gallery() if name.rpartition("/")[2] == meant]
+        near = own or difflib.get_close_matches(meant, gallery(), n=1)
+        meanings = " or ".join(f'"{name}"' for name in near)
+        hint = f"did you mean {meanings}? " if near else ""
         expected = "expected a scenario file (TOML), see 'sojourn list scenarios'"
         return f"{path}: there is no such file; {hint}{expected}"
     if isinstance(error, IsADirectoryError):

@@ -16,9 +16,10 @@ import typer
 
 import sojourn as sj
 import sojourn.__main__ as main_module
-from sojourn.catalogue import KINDS, entries
+from sojourn.catalogue import KINDS, entries, explain
 from sojourn.cli import main
 from sojourn.conform import against
+from sojourn.other_names import OTHER_NAMES
 
 RED = "red:min=5packets,max=15packets"
 
@@ -271,7 +272,7 @@ def test_an_unwritable_place_is_found_before_the_run(refused, folder, place):
         (["--dics", "pi"], "--dics: is not an option; nearest: --qdisc"),
         (["--qdisc"], "--qdisc: has no value; expected --qdisc VALUE"),
         (["--json=yes"], "--json: takes no value; expected --json alone"),
-        (["another.toml"], "Got unexpected extra argument"),
+        (["another.toml"], "another.toml: has no use"),
     ],
 )
 def test_wrong_options_of_run_are_one_line(refused, flags, begins):
@@ -282,14 +283,15 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["rnu"], 'sojourn: No such command "rnu". Did you mean "run"; expected run, sweep, '),
+        (["rnu"], 'sojourn: "rnu" is not a command; did you mean run? expected run, sweep, '),
+        (["run", "a", "b", "c"], "sojourn run: b c: has no use; see sojourn run --help"),
         (["run"], "sojourn run: FILE is missing; see sojourn run --help"),
         (["report"], "sojourn report: DIR is missing; see sojourn report --help"),
-        (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),
+        (["--verbose"], "sojourn: --verbose: is not an option; nearest: --version"),
         (
             ["list", "lwas"],
-            'sojourn list: KIND: "lwas" is not a list; expected laws, qdiscs, ccs, apps, links, impairments, '
-            "profiles, settings, metrics, window_metrics, keys, scenarios",
+            'sojourn list: KIND: "lwas" is not a list; did you mean laws? expected laws, qdiscs, ccs, apps, '
+            "links, impairments, profiles, settings, metrics, window_metrics, keys, scenarios",
         ),
         (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),
         (["explain", "\u2603"], 'sojourn explain: "\u2603" is not known; expected '),
@@ -406,6 +408,36 @@ def test_explain_gives_idea_equation_parameters_and_source(sojourn):
     assert "default 0.1" in text
     assert "Source: " in text
     assert max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_names_from_elsewhere_have_what_is_nearest(name):
+    found = explain(name)
+    assert found["name"] == name
+    assert all(explain(one)["name"] == one for one in OTHER_NAMES[name].nearest)
+    assert explain(name.upper()) == found
+
+
+def test_explain_has_names_that_people_know(sojourn):
+    text = sojourn("explain", "L4S").stdout
+    assert text.startswith("l4s (topic): low latency, low loss and scalable throughput")
+    assert "Nearest: dual, pi2, dctcp.\n\nSource: RFC 9330\n" in text
+    for name in ("fq_codel", "cake", "sqm", "bbr", "rrul"):
+        assert sojourn("explain", name).returncode == 0
+
+
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_the_version_is_an_option_too(sojourn, flag):
+    assert sojourn(flag).stdout == sojourn("version").stdout
+
+
+def test_a_list_has_its_name_in_the_singular(sojourn):
+    assert sojourn("list", "law").stdout == sojourn("list", "laws").stdout
+
+
+def test_the_last_part_of_a_scenarios_name_finds_it(sojourn):
+    done = sojourn("check", "exp1")
+    assert done.stderr.startswith('exp1: there is no such file; did you mean "arm_pfc/exp1"? expected ')
 
 
 def test_explain_scenario_documents_the_keys(sojourn):

@@ -222,7 +222,7 @@ class Mine(sj.Controller):
 LINES = [
     # The command line, and the beginning of the line.
     (["run"], "sojourn run: FILE is missing; "),
-    (["run", "small.toml", "extra"], "sojourn run: Got unexpected extra argument"),
+    (["run", "small.toml", "extra"], "sojourn run: extra: has no use"),
     (["run", "small.toml", "--nope"], "sojourn run: --nope: is not an option; "),
     (["run", "small.toml", "--out"], "sojourn run: --out: has no value; "),
     (["run", "small.toml", "--json=1"], "sojourn run: --json: takes no value; "),
@@ -368,7 +368,7 @@ LINES = [
     (["report", "nowhere"], "nowhere: there is no such folder; "),
     (["list"], "sojourn list: KIND is missing; "),
     (["list", "LAWS"], 'sojourn list: KIND: "LAWS" is not a list; '),
-    (["list", "laws", "more"], "sojourn list: Got unexpected extra argument"),
+    (["list", "laws", "more"], "sojourn list: more: has no use"),
     (["explain", ""], 'sojourn explain: "" is not known; '),
     (["explain", "codell"], 'sojourn explain: "codell" is not known; nearest: codel'),
     (
@@ -389,9 +389,8 @@ LINES = [
         'sojourn conform: --against: "\'" cannot be started (No closing quotation); ',
     ),
     (["version", "--json"], "sojourn version: --json: is not an option; "),
-    (["--version"], "sojourn: --version: is not an option; "),
-    (["frobnicate"], 'sojourn: No such command "frobnicate"; expected run, '),
-    (["rnu"], 'sojourn: No such command "rnu"'),
+    (["frobnicate"], 'sojourn: "frobnicate" is not a command; expected run, '),
+    (["rnu"], 'sojourn: "rnu" is not a command; did you mean run? expected run, '),
 ]
 
 

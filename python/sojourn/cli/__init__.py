@@ -40,6 +40,26 @@ app = typer.Typer(
 P = ParamSpec("P")
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from sojourn.catalogue import core_version
+
+        printing.say(f"sojourn {core_version}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", callback=_print_version, is_eager=True, help="Print the version, and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. `argv` leaves the program's name out."""
     arguments = list(sys.argv[1:] if argv is None else argv)

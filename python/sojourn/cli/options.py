@@ -876,9 +876,12 @@ def timeout(text: str | None, against: str | None) -> float:
 
 
 def _list(text: str) -> str:
-    if text not in LISTS:
-        raise InputError(f'"{text}" is not a list; expected {", ".join(LISTS)}')
-    return text
+    plural = f"{text}s" if f"{text}s" in LISTS else text
+    if plural not in LISTS:
+        near = difflib.get_close_matches(plural, LISTS, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise InputError(f'"{text}" is not a list; {hint}expected {", ".join(LISTS)}')
+    return plural
 
 
 LISTED = f"""List {", ".join(KINDS)}, keys, or files.
@@ -899,7 +902,8 @@ NAME = Option(
 
 def listed(kind: str) -> list[dict[str, Any]]:
     """The list of `sojourn list KIND`: objects with at least `name` and `summary`."""
-    if KIND(kind) == "scenarios":
+    kind = KIND(kind)
+    if kind == "scenarios":
         return _scenarios()
     if kind == "campaigns":
         from sojourn.scenario import campaigns

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +19,7 @@ def explain(error: Any, arguments: Sequence[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         printing.say(error.format_message())
         return DONE
-    line = f"{place}: {_usage(error, context, place)}"
+    line = f"{place}: {_usage(error, context, place, named)}"
     known = getattr(getattr(context, "command", None), "params", [])
     if "--json" in arguments and any("--json" in parameter.opts for parameter in known):
         printing.say_refused([Diagnostic(line)])
@@ -25,17 +27,14 @@ def explain(error: Any, arguments: Sequence[str]) -> int:
     return BAD_INPUT
 
 
-def _usage(error: Any, context: Any, place: str) -> str:
+def _usage(error: Any, context: Any, place: str, named: str) -> str:
     """Error of a command line, and the expected one."""
     parameter = getattr(error, "param", None)
     if parameter is not None:
         return f"{parameter.metavar or parameter.name} is missing; see {place} --help"
     option = getattr(error, "option_name", None)
     if option is None:
-        message = " ".join(error.format_message().split()).rstrip(".?").replace("'", '"')
-        commands = getattr(getattr(context, "command", None), "commands", None)
-        remedy = f"expected {', '.join(commands)}" if commands else f"see {place} --help"
-        return f"{message}; {remedy}"
+        return _without_option(error, context, place, named)
     if "argument" in error.format_message():
         return f"{option}: has no value; expected {option} VALUE"
     if "take a value" in error.format_message():
@@ -44,3 +43,15 @@ def _usage(error: Any, context: Any, place: str) -> str:
     return f"{option}: is not an option; " + (
         f"nearest: {', '.join(near)}" if near else f"see {place} --help"
     )
+
+
+def _without_option(error: Any, context: Any, place: str, named: str) -> str:
+    """A name that is no command, or arguments too many."""
+    commands = getattr(getattr(context, "command", None), "commands", None)
+    if commands and named not in commands:
+        close = difflib.get_close_matches(named, commands, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        return f'"{named}" is not a command; {hint}expected {", ".join(commands)}'
+    message = " ".join(error.format_message().split()).rstrip(".?").replace("'", '"')
+    extra = re.search(r"unexpected extra argument.* \((.*)\)", message)
+    return f"{f'{extra[1]}: has no use' if extra else message}; see {place} --help"
