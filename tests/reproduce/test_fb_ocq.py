@@ -41,8 +41,7 @@ def test_each_published_claim_is_there():
         ("fb_ocq.04", Grade.DEPENDS),
         ("fb_ocq.05", Grade.REPRODUCED),
         ("fb_ocq.14", Grade.NOT_RUN),
-        ("fb_ocq.15", Grade.CONTRADICTS_ITSELF),
-        ("fb_ocq.17", Grade.CONTRADICTS_ITSELF),
+        ("fb_ocq.16", Grade.CONTRADICTS_ITSELF),
     ],
 )
 def test_grades_of_calculations(claim, expected):
@@ -104,7 +103,7 @@ def test_the_queues_of_the_curves_are_those_of_the_solutions():
 def test_the_curves_of_fig_3_end_where_the_calculation_does():
     iterations, norm = CURVES["norms"]()["norm of H_u"]
     found = CALCULATIONS["gradient.line_24"]()
-    assert iterations[-1] == 4000
+    assert iterations[-1] == 8000
     assert norm[-1] == found["norm"]
     assert CURVES["norms"]()["with its multipliers"][1][-1] == CALCULATIONS["gradient.equation_14"]()["norm"]
     steps = np.diff(CURVES["betas"]()["FB-OCQ"][1])
@@ -139,8 +138,8 @@ def test_a_loss_by_construction_is_tested_at_another_link():
 
 
 def test_each_statement_of_two_times_is_a_claim():
-    """25 s and about 50 s: at most one of them holds."""
-    middle = [CLAIMS[f"fb_ocq.{number}"].test.text for number in ("10", "16")]
+    """25 s and about 50 s."""
+    middle = [CLAIMS[f"fb_ocq.{number}"].test.text for number in ("10", "15")]
     assert "near(forty.rem.middle.queue_mean_packets, 40, 4)" in middle[0]
     assert "not near(forty.rem.middle.queue_mean_packets, 40, 4)" in middle[1]
 

@@ -115,6 +115,15 @@ def test_one_seed_separates_nothing():
     assert found["b", DELAY].p is None
 
 
+def test_equal_differences_have_no_test():
+    """Of laws in which the seeds change nothing, or whose delays are in bins of a histogram."""
+    seeds = range(5)
+    table = compare({DELAY: {"tail drop": dict.fromkeys(seeds, 0.0534), "own": dict.fromkeys(seeds, 0.0523)}})
+    assert table["own", DELAY].best
+    assert table["tail drop", DELAY].p is None
+    assert table["tail drop", DELAY].level
+
+
 def test_the_order_of_the_laws_changes_nothing():
     samples = {
         label: dict(enumerate(of))
@@ -174,6 +183,13 @@ def test_the_document_has_the_league_over_all_experiments():
     assert delays["tail drop"]["against"] == "ratio to tail drop"
     assert delays["cake"]["low"] < delays["cake"]["mean"] < delays["cake"]["high"] < 1
     assert delays["cake"]["n"] == 3
+
+
+def test_tables_of_laws_are_shown_at_any_width():
+    """The style hides what is of the class wide below 1000 px and in print."""
+    text = page(reproduction())
+    assert '<div class="scroll"><table><thead><tr><th>law' in text
+    assert 'class="wide"' not in text
 
 
 def test_the_pages_mark_the_laws_that_are_level(tmp_path):

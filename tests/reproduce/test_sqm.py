@@ -1,5 +1,9 @@
 """The SQM paper: its file, and grades of its equations."""
 
+import shlex
+import subprocess
+import sys
+
 import pytest
 
 from sojourn.reproduce.calculations.sqm import CALCULATIONS
@@ -51,8 +55,14 @@ def test_each_rule_for_sigma_is_a_case_with_its_own_calculation():
         "per_flow": Truth.TRUE,
         "margin": Truth.TRUE,
     }
+    code = "from sojourn.reproduce.calculations import sqm as of; "
     own = command(PAPER, CLAIMS["sqm.02"], quick=False).splitlines()
-    assert own == [f"sojourn.reproduce.calculations.sqm: figure3.{case.open.variant}" for case in cases]
+    assert own == [
+        f"python3 -c '{code}print(of.CALCULATIONS[\"figure3.{case.open.variant}\"]())'" for case in cases
+    ]
+    _, _, margin = (shlex.split(line)[2] for line in own)
+    done = subprocess.run([sys.executable, "-c", margin], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("{'heavy': ")
 
 
 def test_sqm_is_steady_beside_each_law_of_the_figure():

@@ -71,8 +71,8 @@ def _table(of: Reproduction) -> str:
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
     lines = [of.paper.title, ""]
     for one in of.claims:
-        head = f"{one.claim.id:<12} {one.grade.value:<17}"
-        text = f"{one.claim.claim} {one.evidence}."
+        head = f"{one.claim.id:<12} {one.grade.value:<19}"
+        text = f"{one.claim.claim} {one.evidence.rstrip('.')}."
         lines += textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head))
     counts = ", ".join(f"{count} {grade.value}" for grade, count in of.counts().items() if count)
     return "\n".join([*lines, "", f"{len(of.claims)} claims: {counts}"])

@@ -124,12 +124,15 @@ class _Judge:
         if stand_ins := [name for name, count in as_true.items() if count == true]:
             held = f"as true with {', '.join(stand_ins)} in its place"
             return Grade.UNINFORMATIVE, stand_ins, f"{held}; {_deciding(cases)}"
-        if other := self._exchangeable(test, cases):
-            law, count = other
+        exchanged = self._exchange(test, cases) if true else None
+        if exchanged is not None and self._survives(test, cases, exchanged[1]):
+            law, count = exchanged
             held = f"exchanged with {law}, true under {count} of {len(cases)} settings, too"
             return Grade.UNINFORMATIVE, (law,), f"{held}; {_deciding(cases)}"
         if true:
             evidence = "; ".join([_deciding(cases), *_in_part(as_true, true)])
+            if exchanged is not None:
+                evidence += f"; exchanged with {exchanged[0]}, true under {exchanged[1]}"
             return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), evidence
         return self._untrue(cases, rest)
 
@@ -237,28 +240,27 @@ class _Judge:
                     ),
                 )
 
-    def _exchangeable(self, test: Predicate, cases: Sequence[Case]) -> tuple[str, int] | None:
-        """The other of two laws that alone run there, if the grade is the same with both exchanged.
-
-        Also in how many cases it is true then. With more laws there, an order of two is one of several.
-        """
+    def _exchange(self, test: Predicate, cases: Sequence[Case]) -> tuple[str, int] | None:
+        """The other of two laws, and in how many cases a claim is true with both exchanged."""
         laws = self._laws(test)
-        ran = {law for one in self._names(test) if one.law for law in self.paper.experiments[one.of].laws}
-        if len(laws) != 2 or ran != set(laws) or len(set(laws) & set(self.claim.about)) != 1:
+        if len(laws) != 2 or len(set(laws) & set(self.claim.about)) != 1:
             return None
         own, other = sorted(laws, key=lambda law: law not in self.claim.about)
-        true = _true(cases)
-        count = sum(self._exchanged(test, case, own, other) is Truth.TRUE for case in cases)
-        same = count == len(cases) if true == len(cases) else 0 < count < len(cases)
-        return (other, count) if true and same else None
+        return other, sum(self._exchanged(test, case, own, other) is Truth.TRUE for case in cases)
+
+    def _survives(self, test: Predicate, cases: Sequence[Case], exchanged: int) -> bool:
+        """True if its grade survives all permutations of the laws that run: with two, their exchange."""
+        ran = {law for one in self._names(test) if one.law for law in self.paper.experiments[one.of].laws}
+        if ran != set(self._laws(test)):
+            return False
+        return exchanged == len(cases) if _true(cases) == len(cases) else 0 < exchanged < len(cases)
 
     def _is_of_marks(self, test: Predicate, laws: Sequence[str]) -> bool:
-        """True if it compares marks alone of one of these laws."""
-        for quantity in test.quantities:
-            parts = [self._parts(name, (self.claim.variants or (None,))[0]) for name in quantity.names]
-            if any(one.law in laws for one in parts) and all(one.metric in OF_MARKS for one in parts):
-                return True
-        return False
+        """True if all that it compares of these laws is marks."""
+        variant = (self.claim.variants or (None,))[0]
+        of = [[self._parts(name, variant) for name in quantity.names] for quantity in test.quantities]
+        own = [parts for parts in of if any(one.law in laws for one in parts)]
+        return bool(own) and all(one.metric in OF_MARKS for parts in own for one in parts)
 
     def _as_bad(self, test: Predicate, true: Sequence[Case], about: Sequence[str]) -> int:
         """In how many cases the law of the paper does as badly in their place under each of its settings."""
@@ -302,7 +304,7 @@ def _true(cases: Sequence[Case]) -> int:
 def _in_part(as_true: Mapping[str, int], true: int) -> list[str]:
     """What is as true in its place in some of the cases."""
     some = [f"{name} in {count}" for name, count in as_true.items() if count]
-    return [f"of these {true} as true with {', '.join(some)}"] if some else []
+    return [f"of these {true} also true with {', '.join(some)}"] if some else []
 
 
 def _counted(cases: Sequence[Case]) -> str:

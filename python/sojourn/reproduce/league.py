@@ -79,6 +79,8 @@ MEASURES = (
 COMMON = ("tail drop", "PI by its rule", *TODAY)
 #: Corrected p below which a law is separated from the best.
 SEPARATED = 0.05
+#: Relative difference that is rounding.
+ROUNDED = 1e-9
 
 #: Values by seed, or by experiment.
 Units = Mapping[Any, float]
@@ -117,7 +119,7 @@ def compare(table: Mapping[Measure, Mapping[str, Units]]) -> dict[tuple[str, Mea
             own = by_label[best]
             if label != best:
                 tests[label, measure] = [value - own[unit] for unit, value in units.items() if unit in own]
-    found = {key: paired_p(differences) for key, differences in tests.items()}
+    found = {key: _tested(differences) for key, differences in tests.items()}
     known = [(key, p) for key, p in found.items() if p is not None]
     corrected = dict(zip((key for key, _ in known), holm([p for _, p in known]), strict=True))
     return {
@@ -129,6 +131,16 @@ def compare(table: Mapping[Measure, Mapping[str, Units]]) -> dict[tuple[str, Mea
         )
         for key, mean in means.items()
     }
+
+
+def _tested(differences: Sequence[float]) -> float | None:
+    """Value of p of paired differences; None where they are equal but for rounding.
+
+    Then the seeds change nothing in either law, or both are within bins of a histogram.
+    """
+    if len(differences) > 1 and max(differences) - min(differences) <= ROUNDED * max(map(abs, differences)):
+        return None
+    return paired_p(differences)
 
 
 def league(of: Reproduction, experiment: Experiment) -> dict[tuple[str, Measure], Standing]:

@@ -91,11 +91,25 @@ def _numbers(of: Expression, lookup: Lookup) -> _Numbers:
     if value.ndim == 0:
         if sample.ndim == 0:
             return _finite(value), None, None, None, None, None
-        return _finite(value), None, None, sample.size, _finite(np.min(sample)), _finite(np.max(sample))
-    by_seed = np.nanmean(value, axis=-1) if value.ndim > 1 else value
+        known = sample[np.isfinite(sample)]
+        ends = (_finite(np.min(known)), _finite(np.max(known))) if known.size else (None, None)
+        return _finite(value), None, None, known.size, *ends
+    by_seed = _over_windows(value) if value.ndim > 1 else value
+    by_seed = by_seed[np.isfinite(by_seed)]
+    if not by_seed.size:
+        return None, None, None, 0, None, None
     found = estimate([float(one) for one in by_seed])
     low, high = (None if one is None else _finite(one) for one in (found.low, found.high))
     return _finite(found.mean), low, high, found.n, _finite(np.min(by_seed)), _finite(np.max(by_seed))
+
+
+def _over_windows(value: np.ndarray) -> np.ndarray:
+    """Means over the windows in which there is a value."""
+    known = np.isfinite(value)
+    counts = known.sum(axis=-1)
+    sums = np.where(known, value, 0.0).sum(axis=-1)
+    means: np.ndarray = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
 
 
 def _finite(of: float | np.floating | np.ndarray) -> float | None:
@@ -148,4 +162,4 @@ def _range(several: Sequence[Measured]) -> str:
     if not known:
         return "-"
     least, most = (pick(known, key=lambda of: of[0])[1] for pick in (min, max))
-    return f"{_one(least)} to {_one(most)} in {len(several)} cases"
+    return f"{_one(least)} to {_one(most)} in {len(known)} cases"

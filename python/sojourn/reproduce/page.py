@@ -124,7 +124,8 @@ def over_all(several: Sequence[Reproduction]) -> str:
     body = [
         f'<header>\n<p class="kind">Sojourn reproduction</p>\n<h1>Claims of {len(several)} papers</h1>\n'
         f'<p class="verdict">{total} claims, each by its predicate over runs of this build.</p></header>',
-        f'<section>\n<h2>Grades</h2>\n<div class="wide"><table><thead><tr><th>paper</th>{head}</tr></thead>\n'
+        "<section>\n<h2>Grades</h2>\n"
+        f'<div class="scroll"><table><thead><tr><th>paper</th>{head}</tr></thead>\n'
         f"<tbody>{rows}</tbody></table></div>\n</section>",
         _overall(several),
         _grades(),
@@ -150,7 +151,10 @@ def _counted(of: Reproduction) -> str:
 
 
 def _hurry(of: Reproduction) -> str:
-    text = "Few seeds ran (--quick), so that intervals are wide and grades rougher."
+    text = (
+        "Few seeds ran (--quick), so that intervals are wide and grades rougher. The numbers under why are "
+        "those of full runs."
+    )
     return f'<p class="note">{prose(text)}</p>\n' if of.quick else ""
 
 
@@ -255,7 +259,7 @@ def _experiment(of: Reproduction, one: Experiment) -> str:
     )
     return (
         f'<section id="{escape(one.name)}">\n<h2>{escape(one.name)}: {escape(one.scenario)}</h2>\n'
-        f'<div class="wide"><table><thead><tr><th>law</th>{head}</tr></thead>\n'
+        f'<div class="scroll"><table><thead><tr><th>law</th>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
     )
 

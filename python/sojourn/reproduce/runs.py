@@ -215,7 +215,7 @@ def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
 
 
 def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
-    """The commands that repeat a claim's runs one by one, a line each; of a calculation its name."""
+    """The commands that repeat a claim's runs one by one, a line each."""
     if claim.test is None:
         return ""
     lines: dict[str, None] = {}
@@ -223,7 +223,9 @@ def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
         of_variant = in_variant(name, variant, paper.name, paper.experiments)
         parts = split(of_variant, paper.name, paper.experiments)
         if parts.law is None:
-            lines[f"sojourn.reproduce.calculations.{paper.name}: {parts.of}"] = None
+            code = f"from sojourn.reproduce.calculations import {paper.name} as of"
+            code += f'; print(of.CALCULATIONS["{parts.of}"]())'
+            lines[shlex.join(["python3", "-c", code])] = None
             continue
         experiment = paper.experiments[parts.of]
         offered = claim.settings.get(parts.law)
