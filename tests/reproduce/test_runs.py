@@ -8,6 +8,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from sojourn.cli import main
 from sojourn.reproduce import graded
 from sojourn.reproduce.paper import Name, Setting, parse
@@ -201,3 +203,18 @@ def until_killed():
             os.kill(os.getpid(), signal.SIGKILL)
 
     in_full(Path(sys.argv[1]), 1, watch)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_interrupt_between_experiments_has_what_is_kept(begun, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "reproduced"
+
+    def interrupted(*_arguments, **_keys):
+        if begun:
+            folder.mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sojourn.reproduce.graded", interrupted)
+    assert main(["reproduce", "sqm", "--quick", "--out", str(folder), "--quiet"]) == 130
+    kept = f"runs that had finished are kept in {folder}" if begun else "nothing was written"
+    assert capsys.readouterr().err == f"sojourn reproduce: interrupted; {kept}\n"

@@ -28,9 +28,16 @@ def run(
     folder = out or Path("reproduced")
     read_ones = [read(name) for name in options.papers(papers)]
     found: list[Reproduction] = []
-    for paper in read_ones:
-        with watching.view("queue_mean_packets", quiet=quiet) as watch:
-            found.append(graded(paper, folder, quick=quick, jobs=jobs, watch=watch))
+    try:
+        for paper in read_ones:
+            with watching.view("queue_mean_packets", quiet=quiet) as watch:
+                found.append(graded(paper, folder, quick=quick, jobs=jobs, watch=watch))
+    except Interrupted as error:
+        line = f"{error.lines[0]}; the same command runs what is missing"
+        raise Interrupted(line, None) from None
+    except KeyboardInterrupt:
+        kept = f"runs that had finished are kept in {folder}" if folder.is_dir() else "nothing was written"
+        raise Interrupted(f"interrupted; {kept}", None) from None
     try:
         _deliver(found, folder, as_json=as_json, quiet=quiet)
     except Interrupted:
