@@ -28,7 +28,7 @@
 //! W' = G(W) (h - y) / R,  y = R W_d s / (W p(W) R_d),  h' = m (e^(c (1 - y)) - h)  (3)
 //! ```
 //!
-//! h = y = 1 at equilibrium. c is [`BY_SIGNALS`].
+//! h = y = 1 at equilibrium. c is a fit (docs/theory/calibration.md).
 
 mod cubic_chain;
 #[cfg(test)]
