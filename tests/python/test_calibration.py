@@ -281,8 +281,8 @@ GAINS = {
     ("Reno with SACK, drops", 20): (0.15, 10),
     ("Reno with SACK, drops", 40): (0.15, 10),
     # Windows of 60 and 30 packets, in CUBIC's region (docs/theory/calibration.md, limits).
-    ("CUBIC, marks", 5): (0.4, 30),
-    ("CUBIC, marks", 10): (0.25, 15),
+    ("CUBIC, marks", 5): (0.15, 25),
+    ("CUBIC, marks", 10): (0.22, 10),
     ("CUBIC, marks", 20): (0.15, 10),
     ("CUBIC, marks", 40): (0.15, 10),
     ("DCTCP without delayed ACKs", 20): (0.15, 10),

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! With one class of marked packets that fills the link, h = 1 / R and n k = b, and this is exactly - n g d' / (s + a + b -
-//! n k x), with CUBIC's mu - n g d' mu / (s + mu (a + b - n k x)): no queue lags behind its windows. In general the terms of first and second order are those of
+//! n k x), with CUBIC's mu - n g d' mu / (s + mu (a + b - n k x)): no queue lags behind its windows. In general the terms of
+//! first and second order are those of
 //!
 //! ```text
 //! (1 + alpha / own) / D = 1 / sigma + (lambda - eta + alpha) / (sigma sigma_2) + O(s^-3)              (1)

@@ -610,12 +610,14 @@ impl State {
         };
         let fall = (1.0 - class.loss) * fall;
         let span = class.law.signal_span(window) * rtt;
-        let of = Windows { delay: rtt, span, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
-        let of = Windows { remembered, growth_memory, ..of };
+        let of = Windows { delay: rtt, span, now, then, fall, slow, by_rtt, ..Windows::default() };
         // Each packet is a draw of its signal, a loss behind the queue or p; `fall` is by p alone.
         let by_p = 1.0 - class.loss;
         let draws = if averages { signals * (1.0 - signals) / (by_p * by_p) } else { 0.0 };
         Windows {
+            memory,
+            remembered,
+            growth_memory,
             at_once,
             reductions: reductions.map(|each| each / rtt),
             lost_growth,

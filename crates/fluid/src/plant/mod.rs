@@ -101,6 +101,11 @@ impl Window {
             Window::Calibrated(response) => response.longest_signal_span(),
         }
     }
+
+    /// State of a sender besides its window.
+    pub(crate) fn memory(self) -> Option<Memory> {
+        if let Window::Calibrated(response) = self { response.memory() } else { None }
+    }
 }
 
 /// Sender model of a flow.
@@ -347,7 +352,11 @@ impl Plant {
                 rate_then: None,
             };
             let waits = route.iter().chain(&back).map(wait).collect();
-            let memory = memory_of(sender).map(|kind| MemoryState { kind, place: width, slope: 0.0 });
+            let memory = match sender {
+                Sender::Tcp(law, _) => law.memory(),
+                Sender::Constant(_) => None,
+            };
+            let memory = memory.map(|kind| MemoryState { kind, place: width, slope: 0.0 });
             width += usize::from(memory.is_some());
             let signal_sum = sums_signals(sender).then(|| SignalSum::new(width));
             width += usize::from(signal_sum.is_some());
@@ -752,14 +761,6 @@ impl System for Plant {
 
     fn stepped(&mut self, past: &History) {
         self.account(past);
-    }
-}
-
-/// State of a sender besides its window.
-fn memory_of(sender: Sender) -> Option<Memory> {
-    match sender {
-        Sender::Tcp(Window::Calibrated(response), _) => response.memory(),
-        _ => None,
     }
 }
 

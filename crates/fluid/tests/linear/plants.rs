@@ -373,8 +373,9 @@ fn the_remainder_of_clocked_queues_is_bounded() {
                 assert!(left > 1e-4 * bound.at(size(s)), "{law:?} {signal:?} {s}: {left} {bound:?}");
             }
             // The smallest radius that has a bound.
-            let near = (0..40).map(|place| Outside { radius: 5.0 * 1.3f64.powi(place), left: 0.0 });
-            let (at, bound) = near.filter_map(|at| Some((at, plant.remainder(at)?))).next().unwrap();
+            let mut near =
+                (20..4000).map(|quarters| Outside { radius: 0.25 * f64::from(quarters), left: 0.0 });
+            let (at, bound) = near.find_map(|at| Some((at, plant.remainder(at)?))).unwrap();
             let s = Complex64::new(0.0, at.radius);
             let late: Vec<Complex64> = plant.delays().iter().map(|delay| exp(-s * delay)).collect();
             let left = size(plant.queue(s, &late) + plant.lags_at(&plant.lags(), s, &late));

@@ -92,7 +92,7 @@ impl Balance<'_> {
             let mut memories = self.memories().zip(&orbit.memories);
             for (class, window) in self.link.classes.iter().zip(&orbit.windows) {
                 let rtt = self.rtt(class, backlog);
-                let memory = memory_of(class).and_then(|of| Some((of, memories.next()?)));
+                let memory = class.law.memory().and_then(|of| Some((of, memories.next()?)));
                 let value = memory.map(|(of, (_, series))| (of, series.at(theta)));
                 let [growth, of_memory] = self.slopes((class, window), value, &orbit, theta);
                 let clocked = if matches!(class.law, Window::Calibrated(_)) { growth } else { 0.0 };
@@ -111,7 +111,7 @@ impl Balance<'_> {
 
     /// Memories of the classes' senders, and their equilibria.
     pub(super) fn memories(&self) -> impl Iterator<Item = (Memory, f64)> {
-        let of = |class: &Class| Some((memory_of(class)?, class.signal_share(self.equilibrium.p)));
+        let of = |class: &Class| Some((class.law.memory()?, class.signal_share(self.equilibrium.p)));
         self.link.classes.iter().filter_map(of).map(|(memory, signals)| (memory, memory.equilibrium(signals)))
     }
 
@@ -252,11 +252,6 @@ fn added(queue: &Series, frequency: f64, law: (f64, [f64; 2], f64), late: f64) -
 
 fn ratio(law: &sojourn_aqm::linear::Rational, variable: Complex64) -> Complex64 {
     polynomial(&law.numerator, variable) / polynomial(&law.denominator, variable)
-}
-
-/// State of a class's senders besides the window.
-fn memory_of(class: &Class) -> Option<Memory> {
-    if let Window::Calibrated(response) = class.law { response.memory() } else { None }
 }
 
 /// Pairs of numbers as the parts of harmonics.
