@@ -7,8 +7,8 @@
 //! Up to |k| = K; if P is at most c |s|^-m from there on, the truncation error is at most |1 - zeta| / T  2 c
 //! w_T^-(m+1) / (m (K - 1/2)^m).
 
+use super::bound::Bound;
 use super::complex::{Complex64, mean_exp, one_minus_exp, size};
-use super::plant::Bound;
 use std::f64::consts::PI;
 
 /// A point in the strip |Im s| <= pi / T, and the tolerance of the sum there.

@@ -26,8 +26,10 @@
 //!
 //! and -(mu - 1) (a + b d) / (own D). A memory adds a lag of second order to the response to signals, m / ((s + m) sigma).
 
+use super::bound::{Bound, Outside, grown};
 use super::complex::{Complex64, scale};
-use super::plant::{Bound, Exact, Lag, Outside, Windows, grown};
+use super::plant::{Exact, Lag};
+use super::windows::Windows;
 
 /// Bounds that the classes share.
 struct Shared {

@@ -43,7 +43,7 @@ impl Exact {
 
     /// D.
     pub(super) fn queue_denominator(&self, s: Complex64) -> Complex64 {
-        let slowed = |class: &super::plant::Windows| {
+        let slowed = |class: &super::windows::Windows| {
             let late = exp(-s * class.delay);
             let kappa = (1.0 - late) * class.slow - class.by_rtt;
             class.queue_by_window(s, late) * kappa * class.growth(s)

@@ -13,8 +13,9 @@
 //!
 //! [`super::sampled`] closes the plant with a law that runs every T.
 
+use super::bound::{Bound, Outside, doubled};
 use super::complex::{Complex64, Wide, exp, polynomial, ratio};
-use super::plant::{Bound, LinearPlant, Outside, doubled};
+use super::plant::LinearPlant;
 use super::winding::Polyline;
 use sojourn_aqm::linear::{Cascade, Rational};
 

@@ -1,7 +1,8 @@
 //! Count of evaluations with a limit, so that an analysis has the same result on every machine.
 
+use super::bound::{Bound, Outside};
 use super::complex::{Complex64, Wide};
-use super::plant::{Bound, Lag, LinearPlant, Outside, Response};
+use super::plant::{Lag, LinearPlant, Response};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

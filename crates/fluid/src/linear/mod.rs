@@ -13,6 +13,7 @@
 //! limits the evaluations of all this.
 
 pub mod aliases;
+pub mod bound;
 pub mod boundary;
 mod clocked;
 pub mod complex;
@@ -31,3 +32,4 @@ pub mod poles;
 pub mod sampled;
 pub mod transfer;
 mod winding;
+pub(crate) mod windows;

@@ -23,14 +23,15 @@
 //! is the characteristic function, times the denominators of all windows and laws. With one loop broken, its column of B
 //! is that of an input from outside: the loop transfer there is the quotient of two such determinants less 1.
 
+use super::bound::{Outside, doubled, grown};
 use super::complex::{Complex64, exp};
 use super::equilibrium::Class;
 use super::loops::{Fraction, Loop};
 use super::matrix::Matrix;
 use super::meter::Meter;
-use super::plant::{Outside, State, Windows, doubled, grown, is_clocked};
 use super::transfer::Transfer;
 use super::winding::Polyline;
+use super::windows::{State, Windows, is_clocked};
 use std::collections::BTreeMap;
 use std::ops::{Add, Mul};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -42,7 +42,8 @@
 //! by 1 - l where a share l is lost behind the queue, squared, times s (1 - s) R_i / (n_i W_i).
 
 use super::complex::{Complex64, exp};
-use super::plant::{Exact, Windows};
+use super::plant::Exact;
+use super::windows::Windows;
 
 /// Signals of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]

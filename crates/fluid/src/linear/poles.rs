@@ -45,7 +45,7 @@ pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
     // A failure farther left leaves the poles known so far valid.
     let mut found: Option<Rightmost> = None;
     for doubling in -3..40i32 {
-        let left = (scale * super::plant::power(2.0, doubling)).min(of.leftmost());
+        let left = (scale * super::bound::power(2.0, doubling)).min(of.leftmost());
         let Some(corner) = of.reach(1.0, left) else { break };
         if found.is_some() && corner * of.delay_of_parts() > TALLEST {
             break;
@@ -322,7 +322,7 @@ fn number(upper: &[Complex64]) -> usize {
 /// A real part right of all poles of a sampled-data loop.
 fn right_of_all(of: &dyn Loop, band: f64) -> Option<f64> {
     let first = of.reach(1.0, 0.0)?;
-    let places = (0..60).map(|power| first * super::plant::power(2.0, power) / 4.0);
+    let places = (0..60).map(|power| first * super::bound::power(2.0, power) / 4.0);
     let mut places = places.take_while(|right| *right < band * FARTHEST);
     places.find(|&right| super::nyquist::right_of(of, right) == Some(0))
 }
@@ -364,7 +364,7 @@ impl Rectangle {
     /// Starts of Newton's method: in turn in the rectangle and in ever smaller ones at its corner near 0, where zeros are
     /// that a rough bound encloses. Far out a function grows like s^n, and a step is an n-th of the way.
     fn start(&self, number: i64) -> Complex64 {
-        let share = super::plant::power(0.25, (number % SIZES) as i32);
+        let share = super::bound::power(0.25, (number % SIZES) as i32);
         Rectangle { to: self.from + (self.to - self.from) * share, ..*self }.spread(number as f64)
     }
 

@@ -32,9 +32,10 @@
 //! and C is bounded on short arcs of |zeta| = e^(-xT) by its value in the middle and the slope of its polynomials.
 
 use super::aliases::{AliasPoint, Aliases, aliases};
+use super::bound::{Bound, Outside, power};
 use super::complex::{Complex64, Wide, angle, exp, mean_exp, one_minus_exp, polynomial, size};
 use super::loops::{Fraction, Loop};
-use super::plant::{Bound, Lag, LinearPlant, Outside, power};
+use super::plant::{Lag, LinearPlant};
 use super::poles;
 use super::winding::{Polyline, rounds};
 use sojourn_aqm::linear::InSamples;

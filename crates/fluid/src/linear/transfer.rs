@@ -10,9 +10,9 @@
 //! of which 1 - zeta is divided out where C has an integrator. In a second integrator 1 / (1 - zeta) is 1 / (s T) + 1 / 2,
 //! its value to (s T)^2 / 12. [`super::sampled`] has the exact loop of one link.
 
+use super::bound::{Outside, power};
 use super::complex::{Complex64, angle, exp, mean_exp, size};
 use super::loops::{falling, parts, rational_bound};
-use super::plant::{Outside, power};
 use super::sampled::{Law, slope};
 use super::winding::rounds;
 use sojourn_aqm::linear::{InSamples, Rational};
