@@ -500,6 +500,18 @@ def test_the_loop_of_a_part_of_a_law_is_named_so():
     assert "The part of the law with a transfer function declares one slope" in large
 
 
+def test_drops_at_windows_with_the_response_to_marks_are_warned_of():
+    """PIE marks up to p = 0.1: DCTCP needs more, and p of packets is a quarter of what its marks would be."""
+    scenario = sj.load("dumbbell", {"at": [], "flows[0].cc": "dctcp"})
+    warning = "The law drops at this p, and the windows of bulk have the response to marks"
+    found = sj.prove(scenario, "pie")
+    assert found.equilibrium["signal"] == "drop"
+    assert any(one.startswith(warning) for one in found.warnings)
+    marking = sj.prove(scenario, "pie:mark_below_p=1")
+    assert marking.equilibrium["signal"] == "mark"
+    assert not any(one.startswith(warning) for one in marking.warnings)
+
+
 @pytest.mark.parametrize("cc", ["cubic", "dctcp", "scalable", "newreno"])
 def test_the_textbook_is_that_of_reno(cc):
     """Hollot's plant halves windows at each signal: no other control has a row of it."""

@@ -10,8 +10,10 @@
 
 use super::law_equilibrium::operating_point;
 use super::{Assessed, Certificate, Joint, Noise, OfLink, Setting, Verdict, words};
-use crate::linear::equilibrium::Equilibrium;
+use crate::linear::equilibrium::{Class, Equilibrium, Signal};
 use crate::linear::margins::GainCrossover;
+use crate::plant::Window;
+use crate::response::{Reaction, Response};
 use sojourn_aqm::Law;
 use sojourn_aqm::linear::{Linear, OperatingPoint, Rational};
 use sojourn_units::{Prob, math};
@@ -27,6 +29,7 @@ pub(super) fn of(certificate: &Certificate, stem: &str) -> Vec<String> {
         let (own, setting) = (certificate.own.as_ref(), &certificate.setting);
         found.extend(Place { own, setting, equilibrium }.warnings(stem));
         found.extend(small_windows(setting, equilibrium));
+        found.extend(drops_for_marks(setting, equilibrium));
         match &certificate.noise {
             Some(noise) => found.extend(limits(noise, setting, (equilibrium, stem))),
             None => found.extend(windows_alone(setting, equilibrium)),
@@ -68,6 +71,7 @@ fn of_link(certificate: &Certificate, link: &OfLink) -> Vec<String> {
     let own = own.as_ref();
     found.extend(Place { own, setting, equilibrium }.warnings(stem));
     found.extend(small_windows(setting, equilibrium));
+    found.extend(drops_for_marks(setting, equilibrium));
     found.extend(windows_alone(setting, equilibrium));
     found.into_iter().map(|sentence| format!("{}: {sentence}", link.setting.name)).collect()
 }
@@ -167,6 +171,24 @@ fn small_windows(setting: &Setting, equilibrium: &Equilibrium) -> Option<String>
             words::short(window)
         )
     })
+}
+
+/// Windows with the response to marks at a law that drops there: above some p, or always.
+fn drops_for_marks(setting: &Setting, equilibrium: &Equilibrium) -> Option<String> {
+    let link = &setting.link;
+    if link.signal_at(equilibrium.p, equilibrium.backlog) == Signal::Mark {
+        return None;
+    }
+    let responds_to_marks = |class: &Class| {
+        let of_marks = |response: &Response| response.rules().reaction == Reaction::Mark;
+        class.ecn && matches!(class.law, Window::Calibrated(response) if of_marks(response))
+    };
+    let place = link.classes.iter().position(responds_to_marks)?;
+    Some(format!(
+        "The law drops at this p, and the windows of {} have the response to marks: senders repair a loss, and DCTCP halves its \
+         window at one.",
+        setting.class(place)
+    ))
 }
 
 /// Limits that the noise of a stable loop reaches: of the queue, of p, and of the law.
