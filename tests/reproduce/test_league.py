@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+from dataclasses import replace
 from math import isclose, nan
 
 import polars as pl
@@ -207,6 +208,14 @@ def test_over_all_experiments_are_the_units():
     assert {one.estimate.n for one in found.values()} == {3}
     assert not found["tail drop", DELAY].level
     assert found["cake", DELAY].best
+
+
+def test_an_experiment_that_another_has_is_in_no_table():
+    of = reproduction()
+    experiments = {name: replace(one, league=False) for name, one in of.paper.experiments.items()}
+    bare = Reproduction(replace(of.paper, experiments=experiments), [], of.samples, quick=False)
+    assert over_all([bare]) == share_of_best(bare) == {}
+    assert bare.league().is_empty()
 
 
 def test_without_todays_laws_there_is_none_over_all():

@@ -146,3 +146,11 @@ def test_windows_that_are_several_have_quantiles_by_seed():
     assert predicate("near(quartiles(e.a.x), 2, 0)", "test").holds(samples.__getitem__) is Truth.TRUE
     assert predicate(text, "test").holds(samples.__getitem__) is Truth.TRUE
     assert predicate("near(e.a.x, 6.5, 3)", "test").holds(samples.__getitem__) is Truth.TRUE
+    assert predicate("near(largest(e.a.x) - e.b.x, 1, 1e-9)", "test").holds(samples.__getitem__) is Truth.TRUE
+
+
+def test_the_largest_of_one_window_is_that_of_each_run():
+    """Not the largest of the runs, which grows with their number."""
+    samples = {"e.a.x": np.arange(10.0)}
+    assert predicate("near(largest(e.a.x), 4.5, 3)", "test").holds(samples.__getitem__) is Truth.TRUE
+    assert predicate("largest(e.a.x) > 8", "test").holds(samples.__getitem__) is Truth.FALSE

@@ -144,7 +144,9 @@ def _tested(differences: Sequence[float]) -> float | None:
 
 
 def league(of: Reproduction, experiment: Experiment) -> dict[tuple[str, Measure], Standing]:
-    """The league table of an experiment, by labels of laws; empty if it did not run."""
+    """The league table of an experiment, by labels of laws; empty if it did not run, or another has it."""
+    if not experiment.league:
+        return {}
     return compare({measure: _samples(of, experiment, measure) for measure in MEASURES})
 
 
@@ -211,7 +213,7 @@ def over_all(several: Sequence[Reproduction]) -> dict[tuple[str, Measure], Stand
     """Controls and today's laws relative to tail drop: the units are the experiments that have them all."""
     table: dict[Measure, dict[str, dict[str, float]]] = {measure: {} for measure in MEASURES}
     for of in several:
-        for experiment in of.paper.experiments.values():
+        for experiment in (one for one in of.paper.experiments.values() if one.league):
             unit = f"{of.paper.name}.{experiment.name}"
             by_measure = {measure: _samples(of, experiment, measure) for measure in MEASURES}
             if not set(COMMON) <= by_measure[MEASURES[0]].keys():

@@ -84,6 +84,8 @@ class Experiment:
     seeds: int
     #: With `quick`; 0: it does not run then.
     quick_seeds: int
+    #: False for one that another has in the league tables.
+    league: bool = True
     #: True if today's laws run there, and with `quick`.
     today: bool = False
     today_quick: bool = False
@@ -259,6 +261,7 @@ def _experiments(
                 controls=of["controls"],
                 seeds=of.get("seeds", 10),
                 quick_seeds=of.get("quick_seeds", 2),
+                league=of.get("league", True),
                 today=not {name, own}.isdisjoint(today.get("experiments", ())),
                 today_quick=not {name, own}.isdisjoint(today.get("quick", ())),
             )

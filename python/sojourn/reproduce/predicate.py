@@ -83,8 +83,14 @@ def _over_last(statistic: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
+def _largest(of: Sample) -> Sample:
+    """The largest of the windows of each run; of one window itself."""
+    return np.asarray(np.nanmax(of, axis=-1)) if of.ndim > 1 else of
+
+
 _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "abs": (range(1, 2), np.abs),
+    "largest": (range(1, 2), _largest),
     "max": (range(2, 99), lambda *parts: np.maximum.reduce(np.broadcast_arrays(*parts))),
     "hypot": (range(2, 3), np.hypot),
     "anova_f": (range(2, 99), lambda *groups: f_oneway(*groups).statistic),
@@ -159,7 +165,7 @@ def predicate(text: object, place: str, measures: Mapping[str, str] = MappingPro
     ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance over samples;
     ``anova_f_each(10, x, y, z)``, F of each ten runs in turn, with other runs of x, y and z;
     ``quantile(x, share)``, ``quartiles(x)``, the distance between them, and ``std(x)``, over the windows of a
-    window that is several, else over the seeds;
+    window that is several, else over the seeds; ``largest(x)``, the largest of these windows of each run;
     ``hypot(x, y)``, the root of the sum of squares: ``hypot(mean - 100, std)`` is the RMS
     distance from 100. `measures` are abbreviations of a paper's own, each of a place: with ``off`` for
     ``hypot({}.mean - 100, {}.std)`` it is ``off(e.pi)``.
