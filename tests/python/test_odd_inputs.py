@@ -369,6 +369,11 @@ LINES = [
     (["list"], "sojourn list: KIND is missing; "),
     (["list", "LAWS"], 'sojourn list: KIND: "LAWS" is not a list; '),
     (["list", "laws", "more"], "sojourn list: more: has no use"),
+    (
+        ["reproduce", "FB-OCQ"],
+        'sojourn reproduce: PAPER: "FB-OCQ" is no paper; did you mean fb_ocq? expected ',
+    ),
+    (["reproduce", "ALL"], 'sojourn reproduce: PAPER: "ALL" is no paper; did you mean all? expected '),
     (["explain", ""], 'sojourn explain: "" is not known; '),
     (["explain", "codell"], 'sojourn explain: "codell" is not known; nearest: codel'),
     (

@@ -1,6 +1,7 @@
 """Figures and tables of a made-up paper, and the faults of their keys."""
 
 import re
+from html import unescape
 
 import pytest
 
@@ -89,10 +90,19 @@ def test_each_kind_has_a_picture_with_its_laws(ran):
 def test_captions_have_seeds_window_and_the_papers_values(ran):
     of, _ = ran
     text = page(of)
-    assert "2 seeds; window: after the warm-up; means with 95 % intervals; diamonds" in text
+    assert "2 seeds; window: the time after 1 s; means with 95 % intervals; diamonds" in text
     assert "window: 3 s..4 s" in text
     assert "Seed 1, means of 0.5 s each; pale" in text
     assert "dashed: 20" in text
+
+
+def test_experiments_have_their_setting_and_what_is_measured(ran):
+    of, _ = ran
+    text = page(of)
+    assert "The run lasts 4 s, the first 1 s not measured." in unescape(text).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+    assert "Windows of predicates: late: 3 s..4 s; each: every 1 s." in text
 
 
 def test_the_papers_values_are_diamonds(ran):

@@ -249,6 +249,12 @@ def test_few_seeds_leave_a_claim_undecided_and_not_false(test, keys, expected):
     assert graded(test, **keys, **SMALL).grade is not Grade.UNDECIDED
 
 
+def test_few_seeds_that_refute_no_case_leave_all_of_them_undecided():
+    """True under one setting and open under the other: more seeds may make it true under both."""
+    assert graded("e.own.queue_mean_packets > 20.2", quick=True, about=[]).grade is Grade.UNDECIDED
+    assert graded("e.own.queue_mean_packets > 20.2", about=[]).grade is Grade.DEPENDS
+
+
 def test_variants_are_cases_for_names_without_one():
     found = graded("v.own.queue_mean_packets < 30", variants=["near", "far"], settings={"own": ["small"]})
     assert found.grade is Grade.DEPENDS

@@ -465,7 +465,7 @@ def papers(given: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in given:
         if name != "all" and name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = difflib.get_close_matches(name.lower().replace("-", "_"), [*known, "all"], n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise InputError(f'PAPER: "{name}" is no paper; {hint}expected {", ".join(known)}, or all')
         found += known if name == "all" else [name]

@@ -48,16 +48,18 @@ def run(
 
 def _deliver(found: Sequence[Reproduction], folder: Path, *, as_json: bool, quiet: bool) -> None:
     """Print the grades, and write the pages. Raises `SojournError` if a run has failed."""
+    from sojourn.reproduce import QUICK
     from sojourn.reproduce.document import document
     from sojourn.reproduce.page import write_all
 
     delivery = printing.Delivery()
     delivery.show(lambda: _text(document(found)) if as_json else "\n\n".join(map(_table, found)))
     for one in found:
-        place = folder / f"{one.paper.name}.html"
+        place = folder / one.page
         delivery.write(place, lambda one=one, place=place: one.report(place))  # type: ignore[misc]
     if len(found) > 1:
-        delivery.write(folder / "index.html", lambda: write_all(found, folder / "index.html"))
+        index = folder / f"index{QUICK * found[0].quick}.html"
+        delivery.write(index, lambda: write_all(found, index))
     if not quiet:
         for written in delivery.written:
             printing.note(f"wrote {written}")

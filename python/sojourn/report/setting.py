@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sojourn.plot import graph
+from sojourn.result.words import seconds
 
 #: Most items named one by one; the others are counted.
 MOST_NAMED = 6
@@ -117,11 +118,39 @@ def _group(group: dict[str, Any]) -> str:
     # Datagrams have sizes, TCP has segments.
     details += _others(params, APP_KEYS if is_tcp else (*APP_KEYS, "size"))
     details += _others(group, CLASS_KEYS)
+    details += _times(group)
+    details += _access(group)
     details.append("with ECN" if group.get("ecn") else "without ECN")
     if size := group.get("segment") or (None if is_tcp else params.get("size")):
         details.append(f"packets of {_brief(size)}")
     kind = "long" if app == "bulk" else app
     return f"{count} {kind} {'flow' if count == '1' else 'flows'} ({', '.join(details)})"
+
+
+def _times(group: dict[str, Any]) -> Iterator[str]:
+    """When its flows begin and end, where that is not the default."""
+    match group.get("start"):
+        case {"random": ["0 s", "1 s"]}:
+            pass
+        case {"random": [first, last]}:
+            yield f"starting at random from {first} to {last}"
+        case {"spread": [first, last]}:
+            yield f"starting evenly from {first} to {last}"
+        case dict() | list() as start:
+            yield f"start {_brief(start)}"
+        case str() as start:
+            yield f"from {start} on"
+    if group.get("stop"):
+        yield f"until {_brief(group['stop'])}"
+
+
+def _access(group: dict[str, Any]) -> Iterator[str]:
+    """Delay of its access links."""
+    match (group.get("access") or {}).get("delay"):
+        case {"random": [first, last]} | {"spread": [first, last]}:
+            yield f"access links of {first} to {last} one way"
+        case str() as delay if seconds(delay):
+            yield f"access links of {delay} one way"
 
 
 def _others(table: dict[str, Any], worded: Collection[str]) -> list[str]:

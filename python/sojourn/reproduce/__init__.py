@@ -28,7 +28,10 @@ from sojourn.reproduce.runs import Samples, carry_out, command
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
 
-__all__ = ["Grade", "Reproduction", "names", "reproduce"]
+__all__ = ["QUICK", "Grade", "Reproduction", "names", "reproduce"]
+
+#: What names of pages end with where few seeds ran.
+QUICK = "-quick"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,11 @@ class Reproduction:
     samples: Samples
     #: True if fewer seeds ran.
     quick: bool
+
+    @property
+    def page(self) -> str:
+        """File of its page, beside the stores. One of few seeds leaves that of a full run as it is."""
+        return f"{self.paper.name}{QUICK * self.quick}.html"
 
     def counts(self) -> dict[Grade, int]:
         """Number of claims by grade."""

@@ -133,6 +133,8 @@ class _Judge:
             evidence = "; ".join([_deciding(cases), *_in_part(as_true, true)])
             if exchanged is not None:
                 evidence += f"; exchanged with {exchanged[0]}, true under {exchanged[1]}"
+            if self._is_open(cases) and not any(case.truth is Truth.FALSE for case in cases):
+                return Grade.UNDECIDED, (), f"with few seeds, {evidence}"
             return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), evidence
         return self._untrue(cases, rest)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from sojourn.report import put
 from sojourn.report.figures import svg
 from sojourn.report.page import sheet
 from sojourn.report.parts import prose
+from sojourn.report.setting import sentences
 from sojourn.reproduce.drawing import draw
 from sojourn.reproduce.figures import Figure, Row, Table
 from sojourn.reproduce.findings import Outcome, judge, looked_up
@@ -35,6 +37,8 @@ from sojourn.reproduce.runs import command, figure_command
 from sojourn.result import words
 from sojourn.result.column import Column
 from sojourn.result.statistics import estimate
+from sojourn.result.words import seconds
+from sojourn.scenario import load
 
 if TYPE_CHECKING:
     from sojourn.reproduce import Reproduction
@@ -105,7 +109,11 @@ def page(of: Reproduction) -> str:
         _tables(of),
         _further(of),
         _leagues(of),
-        *(_experiment(of, one) for one in of.paper.experiments.values()),
+        *(
+            _experiment(of, one)
+            for one in of.paper.experiments.values()
+            if one.name in of.samples.experiments
+        ),
         _grades(),
     ]
     return _whole(of.paper.title, body)
@@ -115,7 +123,7 @@ def over_all(several: Sequence[Reproduction]) -> str:
     """The page over all papers as text."""
     head = "".join(f"<th>{escape(one.value)}</th>" for one in Grade)
     rows = "\n".join(
-        f'<tr><th scope="row"><a href="{of.paper.name}.html">{escape(of.paper.title)}</a></th>'
+        f'<tr><th scope="row"><a href="{of.page}">{escape(of.paper.title)}</a></th>'
         + "".join(f"<td>{count}</td>" for count in of.counts().values())
         + "</tr>"
         for of in several
@@ -259,9 +267,26 @@ def _experiment(of: Reproduction, one: Experiment) -> str:
     )
     return (
         f'<section id="{escape(one.name)}">\n<h2>{escape(one.name)}: {escape(one.scenario)}</h2>\n'
-        f'<div class="scroll"><table><thead><tr><th>law</th>{head}</tr></thead>\n'
+        f'{_measured(of, one)}<div class="scroll"><table><thead><tr><th>law</th>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
     )
+
+
+def _measured(of: Reproduction, one: Experiment) -> str:
+    """What ran and when it was measured: the scenario, windows and number of seeds."""
+    scenario = json.loads(load(one.scenario, dict(one.changes)).to_json())
+    n = one.quick_seeds if of.quick else one.seeds
+    half = " and half of their 95 % intervals" if n > 1 else ""
+    means = f"Means over {n} seed{'s' * (n > 1)}{half}, of {_time_measured(scenario)}."
+    windows = "; ".join(f"{name}: {window}" for name, window in one.windows.items())
+    named = f'<p class="note">Windows of predicates: {escape(windows)}.</p>\n' if windows else ""
+    starts = "Flows without a start here begin at random within the first second."
+    return f"<p>{prose(' '.join([*sentences(scenario), starts, means]))}</p>\n{named}"
+
+
+def _time_measured(scenario: Mapping[str, Any]) -> str:
+    warmup = seconds(scenario.get("warmup") or "0 s") or 0.0
+    return f"the time after {scenario['warmup']}" if warmup else "all of the run"
 
 
 def _mean(of: Reproduction, one: Experiment, qdisc: str, column: Column) -> str:
@@ -355,7 +380,9 @@ def _caption(of: Reproduction, figure: Figure) -> str:
 
 def _window(experiment: Experiment, metric: str) -> str:
     named = [part for part in metric.split(".") if part in experiment.windows]
-    return experiment.windows[named[0]] if named else "after the warm-up"
+    if named:
+        return experiment.windows[named[0]]
+    return _time_measured(json.loads(load(experiment.scenario, dict(experiment.changes)).to_json()))
 
 
 def _tables(of: Reproduction) -> str:
@@ -539,7 +566,7 @@ def _overall(several: Sequence[Reproduction]) -> str:
         for label in dict.fromkeys(label for label, _ in standings)
     )
     n = max(one.estimate.n for one in standings.values())
-    links = ", ".join(f'<a href="{of.paper.name}.html#league">{escape(of.paper.title)}</a>' for of in several)
+    links = ", ".join(f'<a href="{of.page}#league">{escape(of.paper.title)}</a>' for of in several)
     return (
         '<section id="league">\n<h2>League table</h2>\n'
         f"<p>Tail drop, PI by its rule and today's laws by default in {n} experiments: means over "
