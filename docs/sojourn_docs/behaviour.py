@@ -1,20 +1,22 @@
-"""Behaviour of every law on three links: the tables of docs/behaviour.md.
+"""Behaviour of every law on three links: the runs of docs/behaviour.md and of pictures of the laws.
 
-They are computed while that page is built; `make behaviour` prints them.
+They run once while the pages are built; `make behaviour` prints their tables.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 import sojourn as sj
 from sojourn import catalogue
+from sojourn.plot import bands
 from sojourn.result.statistics import Estimate, estimate
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "behaviour"
@@ -25,6 +27,8 @@ STEP_S = 81.0
 STEADY_S = 30.0
 #: Averaging of the queue for the settling time, s.
 SMOOTHING_S = 4.0
+#: Averaging of the queue for pictures, s.
+TRACE_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,10 @@ DELAYED = {"pie": 15.0, "docsis_pie": 10.0, "pi2": 15.0}
 BETWEEN = ("red", "ared", "choke")
 
 
-@dataclass(frozen=True)
+Line = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
 class Row:
     """Results of a law on a link; each quantity is a list of the seeds' values."""
 
@@ -72,11 +79,18 @@ class Row:
     settling: list[float]
     #: True if the law misses its target by more than a tenth and five packets.
     misses: bool
+    #: Time, s, and the queue then, packets, a row a seed.
+    times: Line
+    traces: Line
+    #: Delay, ms, and the share of packets that wait longer, a row a seed.
+    delays: Line
+    longer: Line
 
 
-def row(law: str, link: Link, seeds: Sequence[int] = SEEDS) -> Row:
+@functools.cache
+def row(law: str, link: Link) -> Row:
     """Run a law on a link."""
-    result = sj.run(sj.load(SCENARIOS / f"{link.name}.toml"), qdiscs=[spec(law, link)], seeds=seeds)
+    result = sj.run(sj.load(SCENARIOS / f"{link.name}.toml"), qdiscs=[spec(law, link)], seeds=SEEDS)
 
     def values(metric: str, scale: float = 1.0) -> list[float]:
         return [scale * row.metrics[metric] for row in result.rows()]
@@ -97,7 +111,24 @@ def row(law: str, link: Link, seeds: Sequence[int] = SEEDS) -> Row:
         ],
         settling=[time for time in settled if time is not None],
         misses=misses(law, link, estimate(queue).mean, estimate(sojourn_ms).mean),
+        **_lines(result),
     )
+
+
+def _lines(result: sj.Result) -> dict[str, Line]:
+    """The lines of pictures."""
+    (sampled,) = bands.samples(result, "queue_packets").values()
+    several = [bands.binned({result.variants[0]: [run]}, TRACE_S)[0] for run in sampled]
+    found = result.distributions.filter(pl.col("name") == "sojourn_s")
+    parts = found.partition_by("seed", maintain_order=True)
+    delays = np.linspace(0.0, max(part["value"].max() for part in parts), 500)
+    waited = [np.interp(delays, part["value"], part["cumulative"], left=0.0, right=1.0) for part in parts]
+    return {
+        "times": several[0].x,
+        "traces": np.vstack([band.mean for band in several]),
+        "delays": 1e3 * delays,
+        "longer": 1 - np.vstack(waited),
+    }
 
 
 def misses(law: str, link: Link, queue: float, sojourn_ms: float) -> bool:

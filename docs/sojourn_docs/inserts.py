@@ -7,6 +7,12 @@
     parameters NAME    the table of an entry's parameters, from the catalogue
     source LAW         the source of a law or congestion control, from the catalogue
     applications       the parameters of every application, from the catalogue
+    portrait LAW       a law's queue, delays and stability region
+    panels LINK        the queue under every law on a link of scenarios/behaviour
+    exhibits           scenarios with a picture and the sentences of their reports
+    truth_simulators   our numbers beside those of ns-2 and ns-3
+    truth_kernel       the same beside a kernel's qdiscs
+    truth_published    the same beside published runs of Linux
     run LAW            a picture and a table of a run under tail drop and under the law
     windows            a picture and a table of runs under each congestion control
     beside LAW         a comparison of a law with ns-3
@@ -42,7 +48,7 @@ import sojourn as sj
 from sojourn import catalogue
 from sojourn.custom import InPython
 from sojourn.scenario import gallery
-from sojourn_docs import behaviour, beside, runs, windows
+from sojourn_docs import behaviour, beside, exhibits, portraits, runs, truth, windows
 
 _INSERT = re.compile(r"<!-- insert (\w+)(?: (\S+))? -->")
 _ROOT = Path(__file__).resolve().parents[2]
@@ -62,15 +68,13 @@ def fill(app: Sphinx, page: str, text: list[str]) -> None:
     def replacement(found: re.Match[str]) -> str:
         kind, argument = found.groups()
         pictures, static = app.sojourn_pictures, "../" * page.count("/") + "_static/runs"  # type: ignore[attr-defined]
-        if kind == "run":
-            return runs.shown(argument, pictures, static)
-        if kind == "windows":
-            return windows.shown(pictures, static)
+        given = [argument] if argument else []
+        if kind in _DRAWN:
+            return _DRAWN[kind](*given, pictures, static)
         if kind not in _INSERTS:
-            raise ExtensionError(
-                f'{page}: there is no insert "{kind}"; expected run, windows, {", ".join(_INSERTS)}'
-            )
-        return _INSERTS[kind](*([argument] if argument else []))
+            known = ", ".join([*_DRAWN, *_INSERTS])
+            raise ExtensionError(f'{page}: there is no insert "{kind}"; expected {known}')
+        return _INSERTS[kind](*given)
 
     text[0] = _INSERT.sub(replacement, text[0])
 
@@ -218,6 +222,17 @@ def root_page(name: str) -> str:
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", _turned, text)
 
 
+#: Inserts with pictures: they have the folder of these, and its place as seen from the page.
+_DRAWN: dict[str, Callable[..., str]] = {
+    "portrait": portraits.of_law,
+    "panels": portraits.together,
+    "exhibits": exhibits.shown,
+    "truth_simulators": truth.simulators,
+    "truth_kernel": truth.kernel,
+    "truth_published": truth.published,
+    "run": runs.shown,
+    "windows": windows.shown,
+}
 _INSERTS: dict[str, Callable[..., str]] = {
     "summary": summary,
     "idea": idea,

@@ -40,7 +40,7 @@ def test_the_page_of_the_how_to_is_such_a_page(root: Path) -> None:
 def check_page(text: str, law: str) -> None:
     check_outline(text, law, OUTLINE)
     # Facts come from the catalogue and from a run, so that the page cannot be stale.
-    check_inserts(text, law, ("summary", "idea", "parameters", "run", "source"))
+    check_inserts(text, law, ("summary", "portrait", "idea", "parameters", "run", "source"))
 
 
 def check_outline(text: str, name: str, outline: tuple[str, ...]) -> None:
@@ -155,7 +155,15 @@ def test_the_built_page_of_a_law_shows_its_parameters_and_a_run(built: dict[Path
     text = page.read_text(encoding="utf-8")
     for field in catalogue.explain(law)["fields"]:
         assert f'<span class="pre">{field["key"]}</span>' in text
-    picture = next(
-        value for tag, _, value in built[page].targets if tag == "img" and value.endswith(f"{law}.svg")
-    )
-    assert (page.parent / picture).read_text(encoding="utf-8").count("<path") > 2
+    shown = {Path(value).name: value for tag, _, value in built[page].targets if tag == "img"}
+    for picture in (f"{law}.svg", f"portrait_{law}.svg"):
+        assert (page.parent / shown[picture]).read_text(encoding="utf-8").count("<path") > 2
+
+
+@pytest.mark.built
+def test_the_pages_of_pictures_have_them(built: dict[Path, Page]) -> None:
+    for name, fewest in (("behaviour", 3), ("gallery", 9), ("truth", 2)):
+        page = next(path for path in built if path.name == f"{name}.html")
+        shown = [value for tag, _, value in built[page].targets if tag == "img" and value.endswith(".svg")]
+        assert len(shown) >= fewest, name
+        assert all((page.parent / one).is_file() for one in shown), name

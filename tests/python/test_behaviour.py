@@ -21,6 +21,7 @@ PAGE = (ROOT / "docs" / "behaviour.md").read_text()
 @pytest.mark.parametrize("link", behaviour.LINKS)
 def test_the_page_shows_every_link(link: str) -> None:
     assert f"<!-- insert behaviour {link} -->" in PAGE
+    assert f"<!-- insert panels {link} -->" in PAGE
     assert f"scenarios/behaviour/{link}.toml" in PAGE
 
 
