@@ -23,6 +23,7 @@ CRATES = {
     "fluid": {"units", "params", "optim", "aqm", "scenario", "measure"},
     "workload": {"units", "random", "params", "scenario"},
     "sim": {"units", "random", "params", "aqm", "tcp", "trace", "scenario", "measure", "workload"},
+    "live": {"units", "random", "aqm", "measure"},
     "py": {
         "units",
         "random",

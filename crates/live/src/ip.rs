@@ -1,0 +1,75 @@
+//! IP packets: what a qdisc reads of one, and the mark of congestion experienced.
+//!
+//! Sources: RFC 791 and RFC 8200 (headers), RFC 3168 (ECN), RFC 1624 (checksums by differences).
+
+use sojourn_units::Ecn;
+
+/// Protocol numbers with ports.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// Length of the IPv6 header, bytes.
+const V6_HEADER: usize = 40;
+/// Congestion experienced, in the two lowest bits.
+const CE: u8 = 0b11;
+
+/// Ports of a packet: from and to. None: it has none, or is a later fragment.
+pub fn ports(packet: &[u8]) -> Option<(u16, u16)> {
+    let (protocol, header) = match version(packet)? {
+        4 if u16::from_be_bytes([packet[6], packet[7]]) & 0x1fff != 0 => return None,
+        4 => (packet[9], usize::from(packet[0] & 0x0f) * 4),
+        _ => (packet[6], V6_HEADER),
+    };
+    if !matches!(protocol, TCP | UDP) {
+        return None;
+    }
+    let ports = packet.get(header..header + 4)?;
+    Some((u16::from_be_bytes([ports[0], ports[1]]), u16::from_be_bytes([ports[2], ports[3]])))
+}
+
+/// ECN bits of a packet; those of anything else: not capable.
+pub fn ecn(packet: &[u8]) -> Ecn {
+    let bits = match version(packet) {
+        Some(4) => packet[1] & CE,
+        Some(_) => (packet[1] >> 4) & CE,
+        None => 0,
+    };
+    match bits {
+        0b00 => Ecn::NotEct,
+        0b01 => Ecn::Ect1,
+        0b10 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}
+
+/// Sets congestion experienced, and the checksum of an IPv4 header.
+pub fn set_ce(packet: &mut [u8]) {
+    match version(packet) {
+        Some(4) => {
+            let before = u16::from_be_bytes([packet[0], packet[1]]);
+            packet[1] |= CE;
+            let after = u16::from_be_bytes([packet[0], packet[1]]);
+            let sum = u16::from_be_bytes([packet[10], packet[11]]);
+            packet[10..12].copy_from_slice(&updated(sum, before, after).to_be_bytes());
+        }
+        Some(_) => packet[1] |= CE << 4,
+        None => {}
+    }
+}
+
+/// Checksum after a word of the header has changed: RFC 1624, equation (3).
+fn updated(sum: u16, before: u16, after: u16) -> u16 {
+    let mut total = u32::from(!sum) + u32::from(!before) + u32::from(after);
+    while total > 0xffff {
+        total = (total & 0xffff) + (total >> 16);
+    }
+    !(total as u16)
+}
+
+/// Version of a packet with a whole header of version 4 or 6.
+fn version(packet: &[u8]) -> Option<u8> {
+    match packet.first()? >> 4 {
+        4 if packet.len() >= 20 => Some(4),
+        6 if packet.len() >= V6_HEADER => Some(6),
+        _ => None,
+    }
+}

@@ -1,0 +1,108 @@
+//! The bottleneck without I/O: its times, worked by hand.
+
+use sojourn_aqm::{Limit, LinkContext, Place, QdiscSpec};
+use sojourn_live::bottleneck::{Bottleneck, Left, Link, Packet, Way};
+use sojourn_measure::Probe;
+use sojourn_random::Stream;
+use sojourn_units::{Rate, Span, Time};
+
+struct Nothing;
+impl Probe for Nothing {}
+
+/// 1000 B take 1 ms.
+const RATE: f64 = 8e6;
+
+fn network(spec: &str, limit: u32) -> Bottleneck<Nothing> {
+    let context = LinkContext {
+        rate: Rate::from_bits_per_second(RATE),
+        packet: 1000.0,
+        limit: f64::from(limit),
+        flows: Some(1.0),
+        base_rtt: Some(Span::from_millis(100)),
+    };
+    let designed = QdiscSpec::parse(spec).unwrap().at(&Place { context, classes: &[] }).unwrap();
+    let qdisc = designed.build(Limit::Packets(limit), Stream::named(1, "qdisc"));
+    let link = Link { rate: context.rate, delay: Span::from_millis(10), qdisc };
+    Bottleneck::new(link, vec![Span::from_millis(5), Span::from_millis(20)], Nothing)
+}
+
+fn ms(millis: u64) -> Time {
+    Time::from_nanos(millis * 1_000_000)
+}
+
+fn packet(flow: u32) -> Packet {
+    Packet::new(vec![0; 1000], flow)
+}
+
+fn times(left: &[Left]) -> Vec<u64> {
+    left.iter().map(|one| one.at.nanos() / 1_000_000).collect()
+}
+
+#[test]
+fn packets_leave_at_nominal_times_whenever_the_driver_comes() {
+    let mut all = Vec::new();
+    for late in [0, 1, 500] {
+        let (mut network, mut left) = (network("tail_drop", 10), Vec::new());
+        for _ in 0..3 {
+            network.arrive(ms(0), Way::Forward, packet(0));
+        }
+        network.arrive(ms(0), Way::Back, packet(1));
+        for now in (0..=100).step_by(late.max(1)) {
+            network.advance(ms(now as u64), &mut left);
+        }
+        network.advance(ms(1000), &mut left);
+        // 5 ms to the qdisc, a millisecond each, 10 ms of the link, 5 ms of access; back 20, 10 and 20 ms.
+        assert_eq!(times(&left), [21, 22, 23, 50]);
+        all.push(left);
+    }
+    assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn flows_have_delays_of_their_own() {
+    let (mut network, mut left) = (network("tail_drop", 10), Vec::new());
+    network.arrive(ms(0), Way::Forward, packet(1));
+    network.arrive(ms(0), Way::Forward, packet(0));
+    network.advance(ms(1000), &mut left);
+    assert_eq!(times(&left), [21, 51]);
+    assert_eq!(left.iter().map(|one| one.packet.flow).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn a_full_buffer_drops_and_packets_are_conserved() {
+    let (mut network, mut left) = (network("tail_drop", 3), Vec::new());
+    for _ in 0..10 {
+        network.arrive(ms(0), Way::Forward, packet(0));
+    }
+    // One is being sent at 5.5 ms, three wait.
+    network.advance(Time::from_nanos(5_500_000), &mut left);
+    let (counts, held) = (network.qdisc().counts(), network.qdisc().backlog().packets);
+    assert_eq!((counts.offered, counts.delivered, counts.overflowed, held), (10, 1, 6, 3));
+    assert!(counts.conserve(held));
+    network.advance(ms(1000), &mut left);
+    assert_eq!(left.len(), 4);
+    assert_eq!(network.next_event(), None);
+}
+
+#[test]
+fn a_law_is_updated_on_its_period() {
+    let (mut network, mut left) = (network("pi2:target=5ms,period=10ms", 1000), Vec::new());
+    let first = network.next_event().expect("an update");
+    network.advance(ms(100), &mut left);
+    let next = network.next_event().expect("another one");
+    assert_eq!(next.since(first), Span::from_millis(100));
+}
+
+#[test]
+fn an_idle_qdisc_that_keeps_packets_back_gives_them_later() {
+    let (mut network, mut left) = (network("fq_codel", 1000), Vec::new());
+    for time in 0..400 {
+        network.arrive(ms(time), Way::Forward, packet((time % 2) as u32));
+        network.advance(ms(time), &mut left);
+    }
+    network.advance(ms(3000), &mut left);
+    let counts = network.qdisc().counts();
+    assert_eq!(counts.offered, 400);
+    assert_eq!(left.len() as u64, counts.delivered);
+    assert!(counts.conserve(0));
+}
