@@ -72,6 +72,7 @@ def test_rust_dependencies(root: Path) -> None:
         ("dev", ALLOWED | TOOLS_ONLY),
         ("optimal", ALLOWED | EXTRAS_ONLY),
         ("sensitivity", ALLOWED | EXTRAS_ONLY),
+        ("ui", ALLOWED | TOOLS_ONLY),
         ("engines", ALLOWED | TOOLS_ONLY | EXTRAS_ONLY),
     ],
 )
