@@ -15,7 +15,7 @@ version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sojourn_docs"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["sojourn_docs", "pictures", "howto/wave.md"]
+exclude_patterns = ["sojourn_docs", "notebooks", "pictures", "howto/wave.md"]
 language = "en-GB"
 
 # A broken reference is a warning, and `make docs` makes warnings errors. The types of other

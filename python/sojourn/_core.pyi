@@ -391,6 +391,8 @@ class Scenario:
 
         With a `label`: under a law in Python; `parameters` has one line for each of its parameters.
         """
+    def _repr_html_(self) -> str:
+        """The title and the setting in sentences, for notebooks."""
     @staticmethod
     def rewritten(text: bytes, name: str) -> str | None:
         """The text of a scenario file with moved keys in their places; None if none has moved.

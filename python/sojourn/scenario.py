@@ -184,6 +184,13 @@ def _changed(scenario: Scenario, changes: Mapping[str, Setting]) -> Scenario:
     return _after(read, rest)
 
 
+def _as_html(scenario: Scenario) -> str:
+    """`Scenario._repr_html_`."""
+    from sojourn.notebook import of_scenario
+
+    return of_scenario(json.loads(scenario.to_json()))
+
+
 def _as_overrides(
     scenario: Scenario, settings: Sequence[tuple[str, str]]
 ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:

@@ -281,6 +281,11 @@ impl Scenario {
         format!("<Scenario {:?}>", self.inner.title)
     }
 
+    /// The scenario as tables, shown by notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        helper(slf.py())?.call_method1("_as_html", (slf,))
+    }
+
     /// The same scenario, in which only the qdisc of this link is replaceable.
     fn at_link(&self, py: Python<'_>, link: &str) -> PyResult<Scenario> {
         let inner = self.inner.at_link(link).map_err(refused)?;

@@ -62,8 +62,8 @@ class Plots:
     """Pictures of one result. Lines are the mean over the seeds, bands the range of the seeds.
 
     Every method draws into `ax`, the caller's Matplotlib axes, or into a new figure, and returns the axes.
-    Their figure is ``axes.figure`` and is saved with ``axes.figure.savefig("queue.svg")``. No pyplot
-    state is touched.
+    Their figure is ``axes.figure`` and is saved with ``axes.figure.savefig("queue.svg")``; a
+    notebook shows it where a cell ends with the axes. No pyplot state is touched.
 
     >>> import sojourn as sj
     >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))

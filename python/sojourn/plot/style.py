@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 
+from sojourn.plot.shown import ShownAxes, ShownFigure
 from sojourn.result import Result, Variant
 
 #: Palette of Okabe and Ito (2008), distinguishable by colour-blind readers, the most legible ones first;
@@ -106,8 +107,10 @@ def figure(
     size: tuple[float, float], rows: int = 1, columns: int = 1, *, apart: float = 0.02, above: float = 0.02
 ) -> tuple[Figure, list[Axes]]:
     """An empty figure of `size` inches with `rows` times `columns` axes, `apart` and `above` each other."""
-    made = Figure(figsize=size, layout=ConstrainedLayoutEngine(wspace=apart, hspace=above), facecolor="none")
-    return made, made.subplots(rows, columns, squeeze=False).flatten().tolist()
+    layout = ConstrainedLayoutEngine(wspace=apart, hspace=above)
+    made = ShownFigure(figsize=size, layout=layout, facecolor="none")
+    axes = made.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": ShownAxes})
+    return made, axes.flatten().tolist()
 
 
 def quieten(ax: Axes, grid: str = "y") -> None:

@@ -19,6 +19,7 @@ from sojourn.custom.lines import failure_of
 from sojourn.custom.template import LawTemplate
 from sojourn.errors import InputError, refusal
 from sojourn.kinds import flag, one_of_kind, optional, path, shown, takes, text, whole
+from sojourn.progress import of_runs
 from sojourn.prove.region import Region, ends, number, seconds
 from sojourn.resolve import Qdisc, Setup, under_qdisc
 from sojourn.scenario import Scenario, ScenarioError
@@ -374,7 +375,8 @@ class Certificate:
         """
         from sojourn.validity import check
 
-        return check(self, seeds, jobs)
+        with of_runs() as watch:
+            return check(self, seeds, jobs, watch)
 
     def check_map(
         self,
@@ -397,7 +399,8 @@ class Certificate:
         """
         from sojourn.validity.grid import Extent, Runs, check_map
 
-        return check_map(self, Extent(flows, rtt_s, points), Runs(seeds, jobs))
+        with of_runs() as watch:
+            return check_map(self, Extent(flows, rtt_s, points), Runs(seeds, jobs, watch))
 
     def deviations(self, iterations: int = 12) -> Deviations:
         """Large deviations: limit cycles, changes of the law's slope, responses to steps, sensitivities.
@@ -413,7 +416,8 @@ class Certificate:
         """
         from sojourn.deviations import deviations
 
-        return deviations(self, iterations)
+        with of_runs() as watch:
+            return deviations(self, iterations, watch)
 
     @takes(path=path)
     def report(
@@ -458,6 +462,11 @@ class Certificate:
 
     def __repr__(self) -> str:
         return f"<Certificate {self.law} at {self.link}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        from sojourn.notebook import of_certificate
+
+        return of_certificate(self)
 
 
 @takes(link=optional(text))

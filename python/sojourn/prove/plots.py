@@ -34,8 +34,8 @@ BELOW, ABOVE, POINTS = 1e-2, 1e2, 800
 SPECTRUM = (1 / 256, 32.0)
 #: Largest decay rate of a drawn pole, relative to the rightmost one, and number of poles drawn anyhow.
 FASTER, ANYHOW = 10, 2
-#: Axis limit of a Nyquist plot.
-NEAR = 2.2
+#: Limits of a Nyquist plot: real and imaginary part.
+NEAR = (-2.4, 1.6), (-1.4, 1.4)
 #: Index of the colour of each verdict's area in the palette, and its opacity.
 AREAS = ((2, 0.25), (1, 0.3), (6, 0.2))
 BARREN = 0.35
@@ -90,9 +90,9 @@ class Plots:
         ax.plot(-1 + distance * np.cos(turn), distance * np.sin(turn), color=style.RULE, linewidth=style.THIN)
         ax.plot([-1], [0], marker="+", color=style.INK, markersize=9)
         style.quieten(ax)
-        ax.set_xlim(-NEAR, NEAR / 2)
-        ax.set_ylim(-NEAR * 0.8, NEAR * 0.8)
-        ax.set_aspect("equal", adjustable="datalim" if own else "box")
+        ax.set_xlim(*NEAR[0])
+        ax.set_ylim(*NEAR[1])
+        ax.set_aspect("equal", adjustable="box")
         style.label(ax, "real part of L", "imaginary part")
         style.legend(ax, above=own)
         return ax

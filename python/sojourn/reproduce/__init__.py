@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sojourn.progress import of_cells
 from sojourn.reproduce.document import document
 from sojourn.reproduce.grades import Grade, Graded, grade
 from sojourn.reproduce.league import rows as league_rows
@@ -103,7 +104,9 @@ def reproduce(
     Raises `InputError` for an unknown paper, `NotWritten` where a store cannot be written, and `Interrupted`
     on Ctrl-C: the cells that had finished are kept.
     """
-    return graded(read(paper), Path("reproduced") if out is None else Path(out), quick=quick, jobs=jobs)
+    folder = Path("reproduced") if out is None else Path(out)
+    with of_cells() as watch:
+        return graded(read(paper), folder, quick=quick, jobs=jobs, watch=watch)
 
 
 def graded(

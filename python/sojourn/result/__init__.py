@@ -156,6 +156,11 @@ class Result:
                 lines.append(f"  {name}: {', '.join(facts) or 'nothing was measured'}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from sojourn.notebook import of_result
+
+        return of_result(self)
+
     @property
     def qdiscs(self) -> list[str]:
         """The qdiscs, in the given order.

@@ -20,6 +20,7 @@ from sojourn import files, kinds
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
+from sojourn.progress import of_runs
 from sojourn.resolve import Control, Qdisc
 from sojourn.result import Result
 from sojourn.scenario import Scenario
@@ -101,11 +102,11 @@ def run(
         scenario, qdiscs, seeds, jobs, cc=cc, plants=plants, record=record, into=folder, names=names
     )
     if folder is None or plan.recording is None:
-        return carry_out(plan)
+        return _shown(plan)
     stage = _make(folder, plan.recording.names(job.records for job in plan.jobs))
     staged = replace(plan, recording=replace(plan.recording, folder=stage))
     try:
-        result = carry_out(staged)
+        result = _shown(staged)
     except RunFailed as error:
         # The files of runs that had finished are kept; the stage is no place of the user's.
         _settle(stage, folder, error.result)
@@ -117,6 +118,12 @@ def run(
         raise
     _settle(stage, folder, result)
     return result
+
+
+def _shown(plan: Plan) -> Result:
+    """`carry_out`, with its progress in a notebook."""
+    with of_runs(len(plan.jobs)) as watch:
+        return carry_out(plan, watch)
 
 
 def _folder_for(record: Sequence[str] | str, into: str | Path | None) -> Path | None:

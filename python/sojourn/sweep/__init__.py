@@ -21,6 +21,7 @@ import polars as pl
 
 from sojourn.errors import InputError, Interrupted
 from sojourn.kinds import shown
+from sojourn.progress import of_cells
 from sojourn.result import SEEDLESS
 from sojourn.simulate import SEED_LIMIT
 from sojourn.sweep import analysis
@@ -513,7 +514,8 @@ def sweep(
         raise InputError("most_seeds: belongs to a precision; expected until with it")
     precision = None if until is None else read_until(until, most_seeds)
     on = Engine(engine, cluster, jobs or os.cpu_count() or 1)
-    return carry_out(read(grid), folder_of(grid, out), on, until=precision, retry=retry)
+    with of_cells() as watch:
+        return carry_out(read(grid), folder_of(grid, out), on, watch=watch, until=precision, retry=retry)
 
 
 def folder_of(grid: str | Path | Mapping[str, Any], out: str | Path | None) -> Path:
