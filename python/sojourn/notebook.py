@@ -40,8 +40,8 @@ def of_certificate(certificate: Certificate) -> str:
     from sojourn.prove import headline
 
     margins = headline.margins(certificate)
-    heads, cells = [name for name, _ in margins], [value for _, value in margins]
-    table = [_table(["", *heads], [[certificate.law, *cells]])] if margins else []
+    values = [one.value if not one.detail else f"{one.value} ({one.detail})" for one in margins]
+    table = [_table(["law", *(one.name for one in margins)], [[certificate.law, *values]])] if margins else []
     warnings = [_note(f"Warning: {warning}") for warning in certificate.warnings]
     return _block(str(certificate), *table, _note(headline.whose(certificate)), *warnings)
 

@@ -369,8 +369,13 @@ def test_the_page_of_a_certificate_has_one_font_size_and_one_verdict(browser, tm
         "[...document.querySelectorAll('.pictures svg')].map((one) => "
         "one.getBoundingClientRect().width / one.viewBox.baseVal.width)"
     )
-    assert len(heights) == 6
+    assert len(heights) == 5
     assert max(heights) == pytest.approx(min(heights), rel=0.02)
+    wide = browser.evaluate(
+        "[...document.querySelectorAll('#c0-map svg')].filter((one) => one.checkVisibility()).map((one) => "
+        "one.getBoundingClientRect().width / one.viewBox.baseVal.width)"
+    )
+    assert wide == pytest.approx([heights[0]], rel=0.12), "as wide as the page, in letters of one size"
     assert browser.evaluate("document.body.innerText").count("Stable: cpc") == 1
 
 

@@ -95,7 +95,7 @@ def test_a_certificate_has_one_set_of_margins():
     assert shown.count('<th scope="row">') == 1
     for name in ("phase margin", "gain margin", "delay margin", "modulus margin", "dominant poles"):
         assert f'<th scope="col">{name}</th>' in shown
-    assert "9.0 dB (factor 2.82) at 4.17 rad/s" in shown
+    assert "9.0 dB (factor 2.82 at 4.17 rad/s)" in shown
 
 
 def test_a_certificate_without_a_loop_has_its_reason_alone():

@@ -349,7 +349,10 @@ def test_json_is_one_document(tmp_path, capsys):
         assert one["verdict"] == "stable"
         assert len(one["map"]["cells"]) == 200
         assert len(one["margin_map"]["phase_margin_deg"]) == 24
-    assert (tmp_path / "out" / "certificate.html").read_text().count("<h3>Phase margins</h3>") == 2
+    page = (tmp_path / "out" / "certificate.html").read_text()
+    assert page.count('<h3 class="over">Stability regions</h3>') == 1, "both borders over each other"
+    assert page.count('<h3 class="over">Stability region</h3>') == 2
+    assert page.count('<figcaption class="note">Contours: phase margin, degrees.') == 2
 
 
 #: On the dumbbell nothing can be proven of this qdisc: it has no equilibrium.
@@ -611,11 +614,13 @@ def test_pictures():
 def test_the_slowest_poles_fill_their_picture():
     found = network("pi:target=46ms")
     ax = found.plot.poles()
-    slowest = found.loop("textbook")["poles"][0][0]
+    slowest = found.poles[0].real
     left, right = ax.get_xlim()
     assert 11 * slowest < left < right < 1
-    drawn = np.concatenate([line.get_xdata() for line in ax.lines[:-1]])
-    assert np.isclose(drawn, slowest).any()
+    dominant, faster, _ = ax.lines
+    assert dominant.get_xdata()[0] == slowest
+    assert max(faster.get_xdata()) < slowest
+    assert dominant.get_label().startswith("dominant poles −")
 
 
 def test_axes_have_plain_numbers():
@@ -629,7 +634,8 @@ def test_axes_have_plain_numbers():
     assert {"10", "20", "50", "100", "200"} <= {*labels[0][0]}
     assert {"0.1", "0.2", "0.5"} <= {*labels[0][1]}
     assert {"40", "45", "50", "55", "60"} <= {*labels[1][0]}
-    assert all(float(text) > 0 for ax in labels for axis in ax for text in axis if text)
+    assert all(float(text) > 0 for axis in (*labels[0], *labels[1], labels[2][0]) for text in axis if text)
+    assert {"0", "20", "40"} <= {*labels[2][1]}, "the gain, in dB"
 
 
 def test_axes_have_no_offset():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.prove import words
+from sojourn.plot import style
+from sojourn.prove import headline, maps, words
+from sojourn.prove.region import VERDICTS
 from sojourn.report import put
 from sojourn.report.figures import svg
 from sojourn.report.page import sheet
-from sojourn.report.parts import figure_of, name, prose
+from sojourn.report.parts import figure_of, name, pictures, prose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,19 +26,23 @@ if TYPE_CHECKING:
 # The page may load nothing, from nowhere, and runs nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
+#: Sizes of a picture as wide as the page, inches, for pages of several widths.
+WIDTHS = {"wide": (14.5, 6.4), "middle": (8.8, 5.6), "narrow": (5.1, 4.6)}
+
 PICTURES = (
-    ("bode", "Frequency response", "The loop with the exact delay, whose phase falls without bound."),
     (
-        "nyquist",
-        "Nyquist",
-        "L(jw) about -1; the circle's radius is the modulus margin of the loop of the verdict.",
+        "bode",
+        "Bode plot",
+        "Gain and phase of the loop with its exact delay, whose phase falls without bound. The gain margin "
+        "is marked where the phase crosses \u2212180 degrees, the phase margin where the gain crosses 0 dB.",
     ),
+    ("nyquist", "Nyquist plot", "L(jw) near \u22121, with the same margins."),
     (
         "poles",
-        "Rightmost poles",
+        "Poles",
         "The closed loop's slowest poles, 1/s; right of 0: unstable. Poles ten times as fast are left out.",
     ),
-    ("step", "Step response", "Unit step response of the backlog."),
+    ("step", "Unit step response", "The backlog where from time 0 on the law observes a packet less."),
 )
 
 OF_NOISE = (
@@ -67,7 +73,9 @@ def page(certificates: Sequence[Certificate], beside: Sequence[Beside]) -> str:
         f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
         '<header>\n<p class="kind">Sojourn certificate</p>\n'
         f"<h1>{_question(certificates[0])}</h1>\n"
-        f"{headlines}</header>\n" + "\n".join(sections) + f"\n{_meanings()}</main>\n</body>\n</html>\n"
+        f"{headlines}</header>\n{_overview(certificates, beside)}\n"
+        + "\n".join(sections)
+        + f"\n{_meanings()}</main>\n</body>\n</html>\n"
     )
 
 
@@ -83,9 +91,14 @@ def _section(one: Certificate, beside: Beside, ids: str, *, alone: bool) -> str:
 
     parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>']
     parts += [] if alone else [f'<p class="verdict">{prose(str(one))}</p>']
+    parts += [f'<p class="note">{prose(line)}</p>' for line in beside.remarks()]
     if one.classes:
         parts.append(_classes(one))
-    parts += [f'<p class="note">{prose(line)}</p>' for line in beside.remarks()]
+    if one.loops:
+        parts.append(_links(one) if one.links else _equilibrium(one))
+        parts += [f'<p class="note">{prose(line)}</p>' for line in words.remarks(one)]
+        parts += ['<div class="pictures">', *_pictures(one, ids), "</div>"]
+        parts += [*_region(one, beside, ids), _loops(one)]
     if beside.large is not None:
         parts += _deviations(one, beside.large, ids)
     if beside.check is not None:
@@ -93,10 +106,6 @@ def _section(one: Certificate, beside: Beside, ids: str, *, alone: bool) -> str:
     if beside.grid is not None:
         about = " ".join(["Largest error, percent.", *of_check.of_map(beside.grid)])
         parts.append(_picture(beside.grid.plot(), f"{ids}grid", "Where the theory holds", about))
-    if one.loops:
-        drawn = [*_pictures(one, ids), *_maps(one, beside, ids)]
-        rest = _links(one) if one.links else _equilibrium(one)
-        parts += [rest, _margins(one), '<div class="pictures">', *drawn, "</div>"]
     assumptions = "".join(f"<li>{prose(sentence)}</li>\n" for sentence in one.assumptions)
     parts.append(f'<h3 class="over">Assumptions</h3>\n<ul>\n{assumptions}</ul>\n</section>')
     return "\n".join(parts)
@@ -133,8 +142,11 @@ def _by_class(
         f'<th scope="col">{escape(title)}<span class="unit">{escape(unit)}</span></th>'
         for title, unit in columns
     )
+    named = [escape(title) for title, _ in columns]
     body = "\n".join(
-        f'<tr><th scope="row">{name(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        f'<tr><th scope="row">{name(title)}</th>'
+        + "".join(f'<td data-name="{head}">{cell}</td>' for head, cell in zip(named, cells, strict=True))
+        + "</tr>"
         for title, cells in rows
     )
     return (
@@ -204,7 +216,51 @@ def _compared(found: Validity) -> str:
     )
 
 
-def _margins(one: Certificate) -> str:
+def _overview(certificates: Sequence[Certificate], beside: Sequence[Beside]) -> str:
+    """The margins of all laws in a table, and the borders of their stability over each other."""
+    parts = [_table_of_margins(certificates)] if any(one.loops for one in certificates) else []
+    named = [
+        (one.law, other.region)
+        for one, other in zip(certificates, beside, strict=True)
+        if other.region is not None
+    ]
+    if len(named) > 1:
+        parts.append(
+            _wide(
+                lambda ax: maps.borders(named, ax, above=True),
+                "borders",
+                "Stability regions",
+                "Border between stable and unstable of each law, over the number of flows and the base RTT; "
+                "the laws keep their designs for the scenario. In the white area a law is unstable or has no "
+                "verdict.",
+            )
+        )
+    return "\n".join(parts)
+
+
+def _table_of_margins(certificates: Sequence[Certificate]) -> str:
+    """A row of margins for each law, and whose they are."""
+    found = [{margin.name: margin for margin in headline.margins(one)} for one in certificates]
+    names = list(dict.fromkeys(name for row in found for name in row))
+    rows = [
+        (one.law, [escape(one.verdict), *(_margin(row.get(name)) for name in names)])
+        for one, row in zip(certificates, found, strict=True)
+    ]
+    about = list(dict.fromkeys(filter(None, map(headline.whose, certificates))))
+    notes = "\n".join(f'<p class="note">{prose(line)}</p>' for line in about)
+    return _by_class("Margins", [("verdict", ""), *((title, "") for title in names)], rows, "law") + notes
+
+
+def _margin(found: headline.Margin | None) -> str:
+    """A margin with its detail, for a cell."""
+    if found is None:
+        return "-"
+    detail = f'<span class="half">{escape(found.detail)}</span>' if found.detail else ""
+    return f"{escape(found.value)}{detail}"
+
+
+def _loops(one: Certificate) -> str:
+    """All loops that were analysed, folded away: the verdict is that of one."""
     heads = "".join(
         f'<th scope="col">{escape(title)}<span class="unit">{escape(unit)}</span></th>'
         for title, unit, *_ in words.COLUMNS
@@ -213,10 +269,12 @@ def _margins(one: Certificate) -> str:
         f'<tr><th scope="row">{escape(loop)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
         for loop, cells in words.rows(one)
     )
+    notes = "\n".join(f'<p class="note">{prose(note)}</p>' for note in words.marks(one))
     return (
+        "<details>\n<summary>All loops: models of the same link under the same law</summary>\n"
         '<div class="scroll"><table>\n'
         f'<thead><tr><th scope="col">loop</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n'
-        "</table></div>\n" + "\n".join(f'<p class="note">{prose(note)}</p>' for note in words.notes(one))
+        f"</table></div>\n{notes}\n</details>"
     )
 
 
@@ -247,23 +305,51 @@ def _equilibrium(one: Certificate) -> str:
 
 def _pictures(one: Certificate, ids: str) -> list[str]:
     return [
-        _picture(getattr(one.plot, kind)(), f"{ids}{kind}", title, meaning)
+        _picture(getattr(one.plot, kind)(), f"{ids}{kind}", title, f"{meaning}{_dashed(one, kind)}")
         for kind, title, meaning in (*PICTURES, *([] if one.noise is None else [OF_NOISE]))
     ]
 
 
-def _maps(one: Certificate, beside: Beside, ids: str) -> list[str]:
-    """Pictures over loads and base RTTs."""
-    drawn = []
-    if (region := beside.region) is not None:
-        about = f"{words.of_map(region)} {region.filled_in()}"
-        drawn.append(_picture(one.plot.map(region), f"{ids}map", "Stability region", about))
-    if (margins := beside.margins) is not None:
-        about = "Phase margin of the same law; shaded: unstable."
-        if margins.reasons:
-            about += f" White: {'; '.join(margins.reasons)}."
-        drawn.append(_picture(one.plot.margin_map(margins), f"{ids}margins", "Phase margins", about))
-    return drawn
+def _dashed(one: Certificate, kind: str) -> str:
+    """What thin lines are in a picture; empty where there is none."""
+    if kind not in ("bode", "nyquist", "step"):
+        return ""
+    if one.links:
+        return " Thin: the loop broken at each other link."
+    return " Dashed: the loop of the textbook." if one.textbook else ""
+
+
+def _region(one: Certificate, beside: Beside, ids: str) -> list[str]:
+    """The stability region with contours of the phase margin; empty without a map."""
+    region, margins = beside.region, beside.margins
+    if region is None:
+        if margins is None:
+            return []
+        alone = "Phase margin of the same law; shaded: unstable. White: there is no loop."
+        return [_picture(one.plot.margin_map(margins), f"{ids}margins", "Phase margin", alone)]
+    barren = bool((region.cells >= len(VERDICTS)).any())
+    about = [
+        *(["Grey: there is no verdict, for the reason in the legend."] if barren else []),
+        *(["Contours: phase margin, degrees."] if margins is not None else []),
+        words.of_map(region),
+        region.filled_in(),
+    ]
+    return [
+        _wide(
+            lambda ax: maps.region(ax, region, margins, above=True),
+            f"{ids}map",
+            "Stability region",
+            " ".join(about),
+        )
+    ]
+
+
+def _wide(draw: Callable[[Axes], Axes], ids: str, title: str, meaning: str) -> str:
+    """A picture as wide as the page, drawn for pages of several widths."""
+    drawn = {kind: draw(style.figure(size)[1][0]) for kind, size in WIDTHS.items()}
+    caption = f'<figcaption class="note">{prose(meaning)}</figcaption>'
+    found = pictures(ids, f"{title}. {meaning}", drawn)
+    return f'<figure id="{ids}">\n<h3 class="over">{title}</h3>\n{found}\n{caption}\n</figure>'
 
 
 def _picture(ax: Axes, ids: str, title: str, meaning: str) -> str:
@@ -274,6 +360,6 @@ def _picture(ax: Axes, ids: str, title: str, meaning: str) -> str:
 
 def _meanings() -> str:
     terms = "".join(
-        f"<dt>{escape(title)}</dt><dd>{escape(meaning)}</dd>" for title, _, _, meaning in words.COLUMNS
+        f"<dt>{escape(title)}</dt><dd>{escape(meaning)}</dd>" for title, meaning in headline.MEANINGS
     )
-    return f'<section id="meanings">\n<h2>Meanings of the columns</h2>\n<dl>{terms}</dl>\n</section>\n'
+    return f'<section id="meanings">\n<h2>Meanings of the margins</h2>\n<dl>{terms}</dl>\n</section>\n'

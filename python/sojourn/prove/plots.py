@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path
 
 from sojourn.errors import InputError
 from sojourn.kinds import instance, optional, takes
 from sojourn.plot import AXES, style
 from sojourn.plot.spectrum import RESULT, of_backlog
-from sojourn.prove import words
+from sojourn.prove import headline, maps, marks, words
 from sojourn.prove.margins import MarginMap
 from sojourn.prove.region import Region
 
@@ -36,11 +32,13 @@ SPECTRUM = (1 / 256, 32.0)
 FASTER, ANYHOW = 10, 2
 #: Limits of a Nyquist plot: real and imaginary part.
 NEAR = (-2.4, 1.6), (-1.4, 1.4)
-#: Index of the colour of each verdict's area in the palette, and its opacity.
-AREAS = ((2, 0.25), (1, 0.3), (6, 0.2))
-BARREN = 0.35
-#: Contours of phase margins, degrees, and the largest one that is drawn.
-LEVELS, MOST_MARGIN = (0, 15, 30, 45, 60, 75), 180.0
+#: Lowest gain of a Bode plot, dB.
+LOWEST_DB = -60.0
+#: Dashes of the loops beside that of the verdict.
+BESIDE = ("--", ":", "-.")
+#: A map as an argument.
+A_REGION = optional(instance(Region, "a map; expected what Certificate.region() gives"))
+A_MARGIN_MAP = optional(instance(MarginMap, "a map; expected what Certificate.margin_map() gives"))
 
 
 class Plots:
@@ -51,44 +49,52 @@ class Plots:
 
     @takes(ax=AXES)
     def bode(self, ax: Axes | None = None) -> Axes:
-        """Magnitude |L| over frequency, and below it the phase in degrees; returns the axes of |L|."""
+        """Gain |L| over frequency, dB, and below it the phase in degrees; returns the axes of the gain.
+
+        The margins of the loop of the verdict are marked; thin lines are those of other loops.
+        """
         if ax is None:
             _, (ax, below) = style.figure(HIGH, 2, 1)
             below.sharex(ax)
         else:
             below = None
-        for place, one in enumerate(self._shown()):
+        curves = []
+        for one, look in self._shown():
             frequencies, response = self._response(one)
-            look: dict[str, Any] = {"color": style.colour(place), "linewidth": style.LINE}
-            ax.loglog(frequencies, np.abs(response), label=words.name_of(one), **look)
+            curves.append((frequencies, np.degrees(np.unwrap(np.angle(response)))))
+            gain = 20 * np.log10(np.maximum(np.abs(response), 10 ** (LOWEST_DB / 10)))
+            ax.semilogx(frequencies, gain, label=words.name_of(one), **look)
             if below is not None:
-                below.semilogx(frequencies, np.degrees(np.unwrap(np.angle(response))), **look)
-        ax.axhline(1, color=style.MUTED, linewidth=style.THIN)
-        ax.set_ylim(1e-3, None)
+                below.semilogx(*curves[-1], **look)
+        ax.axhline(0, color=style.MUTED, linewidth=style.THIN)
+        ax.set_ylim(LOWEST_DB, None)
         style.quieten(ax)
         style.plain_numbers(ax.xaxis)
-        style.plain_numbers(ax.yaxis)
-        style.label(ax, "" if below is not None else "frequency, rad/s", "|L|")
-        style.legend(ax, above=below is not None)
+        style.label(ax, "" if below is not None else "frequency, rad/s", "gain |L|, dB")
+        loop = self._judged()
+        marks.in_bode(ax, loop)
         if below is not None:
             below.axhline(-180, color=style.MUTED, linewidth=style.THIN)
-            below.set_ylim(-450, 0)
-            below.set_yticks(range(-450, 1, 90))
+            highest = 90 * max(0, math.ceil(max(phase.max() for _, phase in curves) / 90))
+            below.set_ylim(-450, highest)
+            below.set_yticks(range(-450, highest + 1, 90))
             style.quieten(below)
             style.label(below, "frequency, rad/s", "phase, degrees")
+            marks.in_phases(below, ax, loop, curves[0])
+        style.legend(ax, above=below is not None)
         return ax
 
     @takes(ax=AXES)
     def nyquist(self, ax: Axes | None = None) -> Axes:
-        """L(jw) in the complex plane, near -1; the circle has the modulus margin as its radius."""
+        """L(jw) in the complex plane near -1, with the unit circle.
+
+        The margins of the loop of the verdict are marked; thin lines are those of other loops.
+        """
         ax, own = self._axes(ax, HIGH)
-        for place, one in enumerate(self._shown()):
+        for one, look in self._shown():
             _, response = self._response(one)
-            ax.plot(response.real, response.imag, color=style.colour(place), label=words.name_of(one))
-        turn = np.linspace(0, 2 * math.pi, 200)
-        distance = self._judged()["modulus_margin"] or 0.0
-        ax.plot(-1 + distance * np.cos(turn), distance * np.sin(turn), color=style.RULE, linewidth=style.THIN)
-        ax.plot([-1], [0], marker="+", color=style.INK, markersize=9)
+            ax.plot(response.real, response.imag, label=words.name_of(one), **look)
+        marks.in_nyquist(ax, self._judged())
         style.quieten(ax)
         ax.set_xlim(*NEAR[0])
         ax.set_ylim(*NEAR[1])
@@ -99,20 +105,21 @@ class Plots:
 
     @takes(ax=AXES)
     def poles(self, ax: Axes | None = None) -> Axes:
-        """Slowest poles of the closed loops, 1/s; those that decay ten times as fast are left out."""
+        """Slowest poles of the loop of the verdict, 1/s, the dominant ones filled; right of 0: unstable.
+
+        Those that decay ten times as fast are left out.
+        """
         ax, own = self._axes(ax, SIZE)
-        for place, one in enumerate(self._shown()):
-            found = _slow([complex(re, im) for re, im in one["poles"]])
-            both = found + [pole.conjugate() for pole in found if pole.imag > 0]
-            ax.plot(
-                [pole.real for pole in both],
-                [pole.imag for pole in both],
-                linestyle="none",
-                marker="ox+sd"[place % 5],
-                fillstyle="none",
-                color=style.colour(place),
-                label=words.name_of(one),
-            )
+        loop = self._judged()
+        found = _slow([complex(re, im) for re, im in loop["poles"]])
+        look: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": style.colour(0)}
+        rightmost = headline.dominant(loop)
+        if rightmost is not None:
+            name, *values = rightmost
+            label = f"{name} {', '.join(filter(None, values))}"
+            ax.plot(*_pairs(found[:1]), label=label, **look)
+        if found[1:]:
+            ax.plot(*_pairs(found[1:]), fillstyle="none", label="faster poles", **look)
         ax.axvline(0, color=style.MUTED, linewidth=style.THIN)
         style.quieten(ax)
         ax.margins(x=0.1)
@@ -124,51 +131,37 @@ class Plots:
     def step(self, ax: Axes | None = None) -> Axes:
         """Unit step response of the backlog: from time 0 on the law observes a packet less."""
         ax, own = self._axes(ax, SIZE)
-        for place, one in enumerate(self._shown()):
+        for one, look in self._shown():
             found = self._of._proof.step(self._of._index(one))
             if found is not None:
                 times, values = found
-                ax.plot(times, values, color=style.colour(place), label=words.name_of(one))
+                ax.plot(times, values, label=words.name_of(one), **look)
         ax.axhline(1, color=style.MUTED, linewidth=style.THIN)
         style.quieten(ax)
         style.label(ax, "time, s", "backlog, packets")
         style.legend(ax, above=own)
         return ax
 
-    @takes(region=optional(instance(Region, "a map; expected what Certificate.region() gives")), ax=AXES)
-    def map(self, region: Region | None = None, ax: Axes | None = None) -> Axes:
-        """The stability region over flows and base RTTs; computed if no `region` is given."""
+    @takes(region=A_REGION, margins=A_MARGIN_MAP, ax=AXES)
+    def map(
+        self, region: Region | None = None, margins: MarginMap | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """The stability region over flows and base RTTs, with contours of the phase margin if given.
+
+        The region is computed if none is given.
+        """
         region = self._of.region() if region is None else region
         ax, own = self._axes(ax, HIGH)
-        shades = [to_rgba(style.colour(place), alpha) for place, alpha in AREAS]
-        shades += [to_rgba(style.RULE, BARREN + 0.15 * (place % 4)) for place in range(len(region.reasons))]
-        names = ["stable", "unstable", "not proven", *region.reasons]
-        for place, name in enumerate(names):
-            if (region.cells == place).any():
-                ax.add_patch(_area(region, place, color=shades[place], label=name))
-        for curve in region.boundary:
-            ax.plot(curve[0], curve[1], color=style.INK, linewidth=1.2)
-        return _over_loads(region, ax, above=own)
+        return maps.region(ax, region, margins, above=own)
 
-    @takes(
-        found=optional(instance(MarginMap, "a map; expected what Certificate.margin_map() gives")), ax=AXES
-    )
+    @takes(found=A_MARGIN_MAP, ax=AXES)
     def margin_map(self, found: MarginMap | None = None, ax: Axes | None = None) -> Axes:
         """Contours of the phase margin over flows and base RTTs, degrees; computed if no map is given."""
         found = self._of.margin_map() if found is None else found
         ax, own = self._axes(ax, HIGH)
-        margins = np.clip(found.phase_margin_deg, -MOST_MARGIN, MOST_MARGIN)
-        margins = np.ma.masked_invalid(margins)
-        unstable = to_rgba(style.colour(AREAS[1][0]), AREAS[1][1])
-        if (margins < 0).any():
-            ax.contourf(found.flows, found.rtt_s, margins, levels=[-MOST_MARGIN - 1, 0], colors=[unstable])
-        drawn = [level for level in LEVELS if margins.min() < level < margins.max()]
-        if drawn:
-            lines = ax.contour(
-                found.flows, found.rtt_s, margins, levels=drawn, colors=[style.INK], linewidths=style.LINE
-            )
-            ax.clabel(lines, fmt="%d\u00b0")
-        return _over_loads(found, ax, above=own)
+        maps.unstable_half(ax, found)
+        maps.contours(ax, found)
+        return maps.over_loads(found, ax, above=own)
 
     @takes(ax=AXES)
     def sensitivity(self, ax: Axes | None = None) -> Axes:
@@ -272,16 +265,19 @@ class Plots:
             raise InputError(f"plot: {self._of.reason}")
         return self._of.loops[-1]
 
-    def _shown(self) -> list[dict[str, Any]]:
-        """The textbook's loops; of the linearised plant the whole and the sampled-data one."""
-        self._judged()
-        loops = [one for one in self._of.loops if one["model"] != "textbook without delay"]
-        cascade = any(one["part"] == "outer" for one in loops)
-        return [
+    def _shown(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """The loop of the verdict, and beside it that of the textbook, or of other links; with looks."""
+        judged, loops = self._judged(), self._of.loops
+        part = "outer" if any(one["part"] == "outer" for one in loops) else "whole"
+        beside = [
             one
             for one in loops
-            if one["sampled"] or (one["part"] == "outer" if cascade else one["part"] == "whole")
+            if one != judged
+            and (one["link"] is not None or (one["model"], one["part"]) == ("textbook", part))
         ]
+        first: dict[str, Any] = {"color": style.colour(0), "linewidth": style.LINE, "zorder": 2.5}
+        thin = [{"color": style.MUTED, "linewidth": 1, "linestyle": dash} for dash in BESIDE]
+        return [(judged, first), *((one, thin[place % len(thin)]) for place, one in enumerate(beside))]
 
     def _response(self, one: dict[str, Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.complex128]]:
         crossings = [at["frequency_rad_s"] for at in one.get("gain_crossovers", [])]
@@ -294,21 +290,6 @@ class Plots:
         return frequencies, real + 1j * imaginary
 
 
-def _over_loads(of: Region | MarginMap, ax: Axes, *, above: bool) -> Axes:
-    """The axes of a map, with the scenario's own point."""
-    ax.plot(*of.here, marker="o", color=style.INK, linestyle="none", label="the scenario")
-    style.quieten(ax)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlim(of.flows[0], of.flows[-1])
-    ax.set_ylim(of.rtt_s[0], of.rtt_s[-1])
-    style.plain_numbers(ax.xaxis)
-    style.plain_numbers(ax.yaxis)
-    style.label(ax, "flows", "base RTT, s")
-    style.legend(ax, above=above)
-    return ax
-
-
 def _slow(poles: list[complex]) -> list[complex]:
     """The dominant ones of the poles, rightmost first."""
     return [
@@ -318,43 +299,7 @@ def _slow(poles: list[complex]) -> list[complex]:
     ]
 
 
-def _area(region: Region, code: int, **look: Any) -> PathPatch:
-    """Area of the cells of a map with this code: one path, which scales and is small."""
-    across, up = _edges(region.flows), _edges(region.rtt_s)
-    corners = [
-        corner
-        for low, high, row in _alike(region.cells == code)
-        for start, end in row
-        for corner in (
-            (across[start], up[low]),
-            (across[end], up[low]),
-            (across[end], up[high]),
-            (across[start], up[high]),
-            (across[start], up[low]),
-        )
-    ]
-    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * (len(corners) // 5)
-    # Without antialiasing no seams show between the rectangles.
-    return PathPatch(Path(corners, codes), linewidth=0, antialiased=False, **look)
-
-
-def _edges(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Edges of cells about points that grow by factors."""
-    between = np.sqrt(points[1:] * points[:-1])
-    return np.array([points[0], *between, points[-1]])
-
-
-def _alike(inside: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
-    """Runs of cells shared by consecutive rows, with the first and last row."""
-    rows = [_runs(row) for row in inside]
-    low = 0
-    for high in range(1, len(rows) + 1):
-        if high == len(rows) or rows[high] != rows[low]:
-            yield low, high, rows[low]
-            low = high
-
-
-def _runs(row: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Begins and ends of a row's runs of cells."""
-    turns = np.flatnonzero(np.diff(np.concatenate(([False], row, [False])).astype(np.int8)))
-    return list(zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True))
+def _pairs(poles: list[complex]) -> tuple[list[float], list[float]]:
+    """Real and imaginary parts of poles and of their conjugates."""
+    both = [*poles, *(pole.conjugate() for pole in poles if pole.imag)]
+    return [pole.real for pole in both], [pole.imag for pole in both]

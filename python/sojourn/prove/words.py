@@ -221,7 +221,12 @@ def of_noise(certificate: Certificate) -> list[str]:
 
 
 def notes(certificate: Certificate) -> list[str]:
-    """Notes under the table: its mark, leads that destabilise, loops that are not proven, noise, warnings."""
+    """Notes under the table of loops: its mark, other loops, noise, warnings."""
+    return [*marks(certificate), *remarks(certificate)]
+
+
+def marks(certificate: Certificate) -> list[str]:
+    """Notes on the loops: the mark of one, leads that destabilise, and those that are not proven."""
     own = judged(certificate)
     about = MARKED_LINK if certificate.links else f"{MARKED} {JUDGED}"
     if own is not None and not certificate.links and certificate.verdict != own["verdict"]:
@@ -237,8 +242,12 @@ def notes(certificate: Certificate) -> list[str]:
         for one in certificate.loops
         if one["verdict"] == "not proven"
     )
-    warnings = (f"Warning: {warning}" for warning in certificate.warnings)
-    return [*marked, *leads, *unproven, *of_noise(certificate), *warnings]
+    return [*marked, *leads, *unproven]
+
+
+def remarks(certificate: Certificate) -> list[str]:
+    """Noise, and warnings."""
+    return [*of_noise(certificate), *(f"Warning: {warning}" for warning in certificate.warnings)]
 
 
 def tally(certificates: Sequence[Certificate]) -> str:
