@@ -111,6 +111,22 @@ def test_the_same_margins_are_marked_in_the_nyquist_plot(qdisc):
     assert distance == pytest.approx(np.full(200, loop["modulus_margin"]))
 
 
+@pytest.mark.parametrize(
+    ("scenario", "qdisc", "about"),
+    [
+        ("dumbbell", "pi", "the verdict is that of this loop."),
+        ("dumbbell", "pi_pd", "its loop is stable, which proves nothing of the whole law."),
+        ("dumbbell", "drr:law=pi,law.target=5packets", "the link is stable if each queue is."),
+        ("networks/two_bottlenecks", None, "the verdict is that of all links together."),
+        ("dumbbell", "tail_drop", ""),
+    ],
+)
+def test_the_page_names_the_loop_that_has_the_margins(scenario, qdisc, about):
+    found = headline.whose(sj.prove(sj.load(scenario), qdisc))
+    assert found.endswith(about)
+    assert bool(found) == bool(about)
+
+
 def test_the_page_has_one_set_of_margins():
     text = page([certificate()], [Beside()])
     head, _, folded = text.partition("<details>")

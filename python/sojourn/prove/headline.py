@@ -83,6 +83,11 @@ def whose(certificate: Certificate) -> str:
             f"Margins of the loop broken at {certificate.link}, with the others closed; the verdict is that "
             "of all links together."
         )
+    if certificate.classes:
+        return (
+            f"Margins of the law as it runs ({name_of(loop)}) in the queue whose loop comes nearest to "
+            "\u22121; the link is stable if each queue is."
+        )
     own = f"Margins of the law as it runs ({name_of(loop)})"
     if certificate.verdict == loop["verdict"]:
         return f"{own}; the verdict is that of this loop."
