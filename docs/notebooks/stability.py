@@ -2,17 +2,18 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App(width="medium")
 
 
 @app.cell
 def _():
     import marimo as mo
-    import matplotlib.pyplot as plt
+    import matplotlib.figure as mpl
 
     import sojourn as sj
 
-    return mo, plt, sj
+    return mo, mpl, sj
 
 
 @app.cell
@@ -64,11 +65,14 @@ def _(certificate, mo, refused):
 
 
 @app.cell
-def _(certificate, mo, plt, refused):
+def _(certificate, mo, mpl, refused):
     mo.stop(refused is not None)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+    figure = mpl.Figure(figsize=(10, 4.4))
+    left, right = figure.subplots(1, 2, gridspec_kw={"top": 0.8})
     certificate.plot.nyquist(ax=left)
     certificate.plot.step(ax=right)
+    for ax in (left, right):
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False, fontsize=8)
     figure
     return
 
