@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 
-from sojourn.plot.shown import ShownAxes, ShownFigure
+from sojourn.plot.displayed import ShownAxes, ShownFigure
 from sojourn.result import Result, Variant
 
 #: Palette of Okabe and Ito (2008), distinguishable by colour-blind readers, the most legible ones first;
