@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import sojourn as sj
-from sojourn.cli.printing import summary as printed
+from sojourn.cli.running import summary as printed
 from sojourn.report import live
 from sojourn.result import words
 

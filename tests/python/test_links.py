@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sojourn as sj
-from sojourn.cli.printing import summary as printed
+from sojourn.cli.running import summary as printed
 
 SCENARIO = """
 title = "A recorded link"

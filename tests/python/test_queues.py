@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 import sojourn as sj
-from sojourn.cli.printing import summary as printed
+from sojourn.cli.running import summary as printed
 from sojourn.plot import bands
-from sojourn.report import claims, page, users
+from sojourn.report import claims, users
+from sojourn.report.page import page
 from sojourn.result import queues, words
 from sojourn.result.experience import experiences
 

@@ -24,7 +24,7 @@ from scipy.stats import ttest_rel
 
 import sojourn as sj
 from sojourn import catalogue
-from sojourn.cli import printing
+from sojourn.cli import running
 from sojourn.plot import bands, style
 from sojourn.report import columns as packing
 from sojourn.report import setting
@@ -570,7 +570,7 @@ def test_names_cannot_break_the_page_or_the_table(odd, tmp_path):
     text = " ".join(Page(page).words)
     for name in ODD:
         assert name in text
-    table = printing.summary(odd)
+    table = running.summary(odd)
     assert "[b]bold[/b]" in table.replace("\n", "")
 
 

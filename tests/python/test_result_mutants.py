@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from pathlib import Path
 
 import pytest
 from damaged import mutants
 
 import sojourn as sj
-from sojourn.cli import main, printing
+from sojourn.cli import main, printing, running
 from sojourn.plot import graph
-from sojourn.report import page as whole_page
-from sojourn.report import setting
+from sojourn.report import page, setting
 
 pytestmark = pytest.mark.slow
 
@@ -68,10 +66,6 @@ def network(tmp_path_factory):
     return sj.run(sj.load(place / "network.toml"), qdiscs=["pie", "codel"]).write(place / "out")
 
 
-#: The module of the page, which its function hides.
-page = sys.modules[whole_page.__module__]
-
-
 def read(kept):
     """Read the result here, and describe the parts of its scenario and its provenance; errors as lines.
 
@@ -81,7 +75,7 @@ def read(kept):
         result = sj.Result.read(".")
     except sj.InputError as error:
         return list(error.lines)
-    texts = [printing.summary(result), page._incomplete(result), page._notes(result), page._repeat(result)]
+    texts = [running.summary(result), page._incomplete(result), page._notes(result), page._repeat(result)]
     if result.scenario != kept.scenario:
         texts += setting.sentences(result.scenario)
         graph.of(result.scenario)

@@ -12,8 +12,9 @@ from invented import columns, invented, partly, steady
 from scipy.stats import t, ttest_rel
 
 import sojourn as sj
-from sojourn.cli import printing
-from sojourn.report import comparison, page, verdicts
+from sojourn.cli import running
+from sojourn.report import comparison, verdicts
+from sojourn.report.page import page
 from sojourn.result import Row, metrics, words
 from sojourn.result.agreement import Gap
 from sojourn.result.statistics import estimate
@@ -150,7 +151,7 @@ def test_a_partial_result_claims_no_more_seeds_than_its_laws_have_in_common(made
     assert "Mean over up to 3 seeds, and half the width" in page
     assert "2&nbsp;qdiscs, up to 3&nbsp;seeds; packet by packet." in page
     assert "One seed: no intervals, so that no difference is shown to be more than chance." in page
-    assert "up to 3 seeds; mean ±" in printing.summary(part)
+    assert "up to 3 seeds; mean ±" in running.summary(part)
     apart = partly(made, {tail: (1, 2), red: (3,)})
     assert "No seed has run under both qdiscs, so that they are not compared." in verdicts.headline(apart)
     assert "lowest" not in verdicts.headline(apart)

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import sojourn as sj
-from sojourn import report
 from sojourn.cli import main
+from sojourn.report.page import page as whole_page
 from sojourn.result import windows
 
 SCENARIO = """\
@@ -383,7 +383,7 @@ def test_a_line_over_windows_has_their_values(result):
 
 
 def test_the_page_has_tables_and_boxes_of_windows(result):
-    page = report.page(result)
+    page = whole_page(result)
     assert "Windows of time" in page
     assert "0 to 6 s" in page
     assert "Round-trip times in each window" in page
@@ -391,7 +391,7 @@ def test_the_page_has_tables_and_boxes_of_windows(result):
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_page_of_a_result_without_windows_has_none():
-    assert "Windows of time" not in report.page(sj.run(scenario(None)))
+    assert "Windows of time" not in whole_page(sj.run(scenario(None)))
 
 
 def test_pictures_refuse_what_is_not_measured(result):

@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 
 from sojourn import errors, stops
-from sojourn.cli import comparing, designing, optimal, options, printing, reproducing, sweeping, usage
+from sojourn.cli import (
+    comparing,
+    designing,
+    optimal,
+    options,
+    printing,
+    reproducing,
+    running,
+    sweeping,
+    usage,
+)
 from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
@@ -143,7 +153,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
     "      --qdisc red:min=50packets,max=150packets --qdisc pi --seeds 1..5 --out results/dumbbell\n"
     "  sojourn run transports/cubic_newreno --cc 'flows[1]=cubic:hystart=false'\n"
     "  sojourn run dumbbell --plant fluid,packet --seeds 1..5\n"
-    "  sojourn run dumbbell --record pcap=bottleneck --out results/captured",
+    "  sojourn run dumbbell --record pcap=bottleneck --out results/captured\n"
+    "  sojourn run dumbbell --qdisc pi --qdisc codel --seeds 1..5 --format latex > table.tex",
 )
 @door
 def run(
@@ -160,11 +171,14 @@ def run(
     out: Annotated[str | None, options.RESULT.declared] = None,
     jobs: Annotated[str | None, options.JOBS.declared] = None,
     warm_up: Annotated[bool, typer.Option("--warm-up", help=options.WARM_UP)] = False,
+    form: Annotated[str | None, options.FORMAT.declared] = None,
+    all_metrics: Annotated[bool, typer.Option("--all", help=options.ALL)] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
 ) -> None:
     """Run a scenario; several qdiscs are compared side by side.
 
+    Printed are what the runs show in two or three sentences, and the metrics that differ among the qdiscs.
     Each link with a qdisc has results of its own; sentences about one link mean the first.
     """
     folder = options.RESULT.or_none(out)
@@ -179,6 +193,8 @@ def run(
         jobs=options.JOBS.or_none(jobs),
         records=options.records(record, out),
         place=None if folder is None else _claimed(folder, quiet=quiet),
+        form=options.form(form, as_json=as_json),
+        all_metrics=all_metrics,
         as_json=as_json,
         quiet=quiet,
         warm_up=warm_up,
@@ -755,13 +771,13 @@ def _run_and_deliver(scenario: Scenario, chosen: options.RunOptions, settled: Ca
         except (errors.Interrupted, errors.RunFailed) as stop:
             if stop.result is None:
                 raise
-            delivery = printing.deliver(stop.result, chosen, records)
+            delivery = running.deliver(stop.result, chosen, records)
             outcome = stop
             if isinstance(stop, errors.Interrupted):
                 outcome = errors.Interrupted(f"{stop.lines[0]}{delivery}", stop.result)
             delivery.conclude("sojourn run", outcome)
         else:
-            delivery = printing.deliver(result, chosen, records)
+            delivery = running.deliver(result, chosen, records)
             if chosen.warm_up:
                 printing.remark(comparing.warm_ups(result))
             delivery.conclude("sojourn run")

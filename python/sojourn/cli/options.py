@@ -80,6 +80,10 @@ class RunOptions:
     jobs: int | None
     place: files.Claim | None
     records: tuple[str, ...]
+    #: Format of the tables.
+    form: str
+    #: All metrics are printed, not those alone that differ.
+    all_metrics: bool
     as_json: bool
     quiet: bool
     #: The warm-up that each backlog has is printed.
@@ -300,6 +304,33 @@ def records(given: Sequence[str], out: object) -> tuple[str, ...]:
     if given and out is None:
         raise InputError("--record: no folder for its files is given; expected --out DIR, too")
     return tuple(given)
+
+
+#: Formats of the tables of `sojourn run`.
+FORMATS = ("table", "csv", "markdown", "latex")
+
+
+def _format(text: str) -> str:
+    if text not in FORMATS:
+        raise InputError(f'"{text}" is no format; expected {", ".join(FORMATS)}')
+    return text
+
+
+FORMAT = Option(
+    ("--format",),
+    "NAME",
+    _format,
+    "Format of the tables: table (the default), markdown, latex (for the package booktabs), or csv: every "
+    "metric in its own unit, a row for each qdisc, link, class and queue.",
+)
+ALL = "All metrics, also those that do not differ and those of no summary."
+
+
+def form(named: str | None, *, as_json: bool) -> str:
+    """The format of --format, which --json excludes."""
+    if named is not None and as_json:
+        raise InputError("--format, --json: both are given; expected one of them")
+    return "table" if named is None else FORMAT(named)
 
 
 WARM_UP = "Also the warm-up that MSER-5 finds in each backlog, beside the scenario's."

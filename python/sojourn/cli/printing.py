@@ -22,7 +22,6 @@ from sojourn.errors import WriteWarning, settle
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sojourn.cli.options import RunOptions
     from sojourn.conform import Difference
     from sojourn.design import Design
     from sojourn.deviations import Deviations
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from sojourn.prove import Certificate
     from sojourn.prove.beside import Beside
     from sojourn.prove.several import Proven
-    from sojourn.result import Result, Variant
     from sojourn.simulate import Watch
     from sojourn.validity import Validity
     from sojourn.validity.grid import ValidityMap
@@ -268,20 +266,6 @@ class Delivery:
             raise outcome
 
 
-def deliver(result: Result, options: RunOptions, records: Path | None = None) -> Delivery:
-    """Print the result, then write the folder, with the files of the folder `records`."""
-    delivery = Delivery()
-    delivery.show(lambda: result.to_json(cost=True) if options.as_json else summary(result))
-    if options.place is not None:
-        from sojourn.result.folder import renew
-
-        place = options.place
-        delivery.write(place.folder, lambda: renew(result, place, records))
-        if delivery.written and not options.quiet:
-            note(f"wrote {place.folder}")
-    return delivery
-
-
 def difference(path: Path, differences: Sequence[Difference]) -> str:
     """First difference of a trace, the calls after it that may follow from it, and the law's input."""
     more = f" (and {len(differences) - 1} more)" if len(differences) > 1 else ""
@@ -331,165 +315,19 @@ def _put_to(difference: Difference) -> list[str]:
     return lines if difference.call is None else [*lines, f"  line {difference.number}: {difference.call}"]
 
 
-def summary(result: Result) -> str:
-    """For each link tables by variants, by class and by queue; then the classes that cross none.
-
-    Output is bounded: only the first links, and the first classes of each, are printed.
-    """
-    from sojourn.result.words import NO_QDISC, views
-
-    width = max(72, shutil.get_terminal_size((110, 24)).columns)
-    head = f"{result.title}\n{_seeds(result)}\n"
-    blocks = []
-    shown = {*result.links[:MOST_LINKS], None}
-    for link, view in views(result):
-        if link not in shown:
-            continue
-        if link is not None:
-            name = f"{link}\n" if len(result.links) > 1 else ""
-            blocks.append(name + "\n".join(_by_arm(view, width)))
-            blocks += _agreement(result.for_link(link), width) if len(result.plants) > 1 else []
-        blocks += _by_window(view, width)
-        if view.classes:
-            blocks.append(_by_class(view, "by class" if link is not None else NO_QDISC, width))
-        if link is not None:
-            blocks += [
-                _by_queue(view, variant, width)
-                for variant in view.variants
-                if len(view.queues(variant.qdisc)) > 1
-            ]
-    blocks += _more(len(result.links) - MOST_LINKS, "links")
-    return head + "\n\n".join(blocks)
-
-
 #: Spaces between two columns.
 GAP = 3
 #: The same for tables of many columns.
 NARROW = 2
-#: Most links printed, and most classes of each.
-MOST_LINKS, MOST_CLASSES = 10, 20
 
 
-def _seeds(result: Result) -> str:
-    """Number of seeds, and the meaning of the numbers."""
-    from sojourn.result.words import most_seeds, seed_count, seedless_note
-
-    seedless = seedless_note(result)
-    if not any(variant.seeded for variant in result.variants):
-        return seedless
-    many = f"{seed_count(result)}; mean ± half-width of the 95 % interval"
-    text = many if most_seeds(result) > 1 else f"seed {result.seeds[0]}"
-    return f"{text}. {seedless}" if seedless else text
-
-
-def _more(left: int, noun: str) -> list[str]:
-    """Line on what is not printed, if anything."""
-    return [f"and {left} more {noun}: --json and --out have them"] if left > 0 else []
-
-
-def _by_arm(result: Result, width: int) -> Iterator[str]:
-    """Tables of metrics by variants, with as many variants side by side as fit."""
-    from sojourn.result.metrics import SUMMARY
-    from sojourn.result.words import arm_at, cell, fitted
-
-    # Variants that fit beside the metrics' names.
-    room = max(1, (width - 22) // 22)
-    columns = [fitted(result, column) for column in SUMMARY]
-    for start in range(0, len(result.variants), room):
-        chosen = result.variants[start : start + room]
-        rows = [[column.long, *(cell(result, variant, column) for variant in chosen)] for column in columns]
-        heads = [arm_at(result, variant, link) for variant in chosen for link in result.links]
-        yield table(["", *heads], [row for row in rows if any(row[1:])], width)
-
-
-def _agreement(result: Result, width: int) -> list[str]:
-    """The fluid plant's prediction of each qdisc beside its packet-level result, if both ran."""
-    from sojourn.result.agreement import gaps
-    from sojourn.result.words import short_names, with_half, with_sign
-
-    called = short_names(result.qdiscs)
-    rows = [
-        [
-            f"{called[gap.qdisc]}: {gap.column.long}",
-            with_half(gap.fluid),
-            with_half(gap.packet),
-            with_sign(gap.difference) + (" pp" if gap.column.unit == "%" else ""),
-        ]
-        for gap in gaps(result)
-    ]
-    return [table(["fluid against packets", "fluid", "packet", "difference"], rows, width)] if rows else []
-
-
-def _by_window(result: Result, width: int) -> Iterator[str]:
-    """A table for each list of windows, but for those of one length: a column for each window and variant."""
-    from sojourn.result import windows
-    from sojourn.result.words import variant_names
-
-    called = variant_names(result)
-    for window in windows.names(result) if len(result.windows) else []:
-        found = windows.rows(result, window, None)
-        if not len(found):
-            continue
-        if window.startswith(windows.EVERY):
-            count = len(windows.spans(found))
-            yield f"{window}: {count} windows; --out has them in windows.parquet"
-            continue
-        spans = windows.spans(found)
-        columns = windows.columns(found)
-        pairs = [(span, variant) for span in spans[:MOST_CLASSES] for variant in result.variants]
-        several = len(called) > 1
-        names = [
-            windows.span(*span) + (f" ({called[variant]})" if several else "") for span, variant in pairs
-        ]
-        cells = [
-            [column.long, *(windows.cell(found, variant, span, column) for span, variant in pairs)]
-            for column in columns
-        ]
-        cells = [row for row in cells if any(row[1:])]
-        tables = [_by_rows(part, width) for part in _beside([window, *names], cells, width)]
-        yield "\n".join([*tables, *_more(len(spans) - MOST_CLASSES, "windows")])
-
-
-def _by_class(result: Result, head: str, width: int) -> str:
-    """Goodput and durations of each class, under each qdisc."""
-    from sojourn.result.metrics import CLASS_BRIEF
-    from sojourn.result.words import cell, class_columns, variant_names
-
-    columns = [column for column in class_columns(result) if column.metric in CLASS_BRIEF]
-    called = variant_names(result)
-    several = len(called) > 1
-    pairs = [(one, variant) for one in result.classes[:MOST_CLASSES] for variant in result.variants]
-    names = [head, *(f"{one} ({called[variant]})" if several else one for one, variant in pairs)]
-    cells = [
-        [column.long, *(cell(result, variant, column, one) for one, variant in pairs)] for column in columns
-    ]
-    tables = [_by_rows(part, width) for part in _beside(names, cells, width)]
-    return "\n".join([*tables, *_more(len(result.classes) - MOST_CLASSES, "classes")])
-
-
-def _by_queue(result: Result, variant: Variant, width: int) -> str:
-    """Backlog, delay, drops and marks in each queue of a qdisc."""
-    from sojourn.result import queues
-    from sojourn.result.words import arm_at
-
-    names = result.queues(variant.qdisc)
-    head = f"queues of {arm_at(result, variant, result.links[0])}"
-    # A long name has lines of its own, and leaves the table its width.
-    above, head = ([], head) if len(head) <= width // 3 else (textwrap.wrap(head, width), "queue")
-    cells = [
-        [one.column.long, *(queues.cell(result, variant, one, name) for name in names[:MOST_CLASSES])]
-        for one in queues.columns(result, brief=True)
-    ]
-    tables = [_by_rows(part, width) for part in _beside([head, *names[:MOST_CLASSES]], cells, width)]
-    return "\n".join([*above, *tables, *_more(len(names) - MOST_CLASSES, "queues")])
-
-
-def _by_rows(columns: list[list[str]], width: int, gap: int = GAP) -> str:
+def by_rows(columns: list[list[str]], width: int, gap: int = GAP) -> str:
+    """A table of columns, each with its heading first."""
     head, *rows = zip(*columns, strict=True)
     return table(head, rows, width, gap)
 
 
-def _beside(
+def beside(
     names: list[str], columns: list[list[str]], width: int, gap: int = GAP
 ) -> Iterator[list[list[str]]]:
     """Split columns into tables that fit the width, each beginning with the names."""
@@ -591,8 +429,8 @@ def _deviations(found: Deviations) -> list[str]:
         ["\n".join(f"{title} {unit}".split()), *column]
         for (title, unit), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
     ]
-    parts = _beside(["after", *names], columns, _width(), NARROW)
-    tables = [_by_rows(part, _width(), NARROW) for part in parts]
+    parts = beside(["after", *names], columns, _width(), NARROW)
+    tables = [by_rows(part, _width(), NARROW) for part in parts]
     return [*text, *tables, *(_wrapped(line, "") for line in words.dashes(found))]
 
 
@@ -606,8 +444,8 @@ def _check(found: Validity) -> list[str]:
         columns = [
             [title, *column] for title, column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
         ]
-        parts = _beside(["", *names], columns, _width(), NARROW)
-        text += [_wrapped(str(one), ""), *(_by_rows(part, _width(), NARROW) for part in parts)]
+        parts = beside(["", *names], columns, _width(), NARROW)
+        text += [_wrapped(str(one), ""), *(by_rows(part, _width(), NARROW) for part in parts)]
     return [*text, _wrapped(f"{words.about(found)} {words.whose(found)}", "")]
 
 
@@ -620,8 +458,8 @@ def _check_map(found: ValidityMap) -> list[str]:
         [f"{flows:.0f}\nflow{'s' * bool(flows != 1)}", *column]
         for flows, column in zip(found.flows, zip(*cells, strict=True), strict=True)
     ]
-    parts = _beside(["base RTT", *names], columns, _width(), NARROW)
-    tables = [_by_rows(part, _width(), NARROW) for part in parts]
+    parts = beside(["base RTT", *names], columns, _width(), NARROW)
+    tables = [by_rows(part, _width(), NARROW) for part in parts]
     return [*tables, *(_wrapped(line, "") for line in words.of_map(found))]
 
 
@@ -633,9 +471,7 @@ def _classes(one: Certificate) -> list[str]:
     columns = [["verdict", *verdicts]]
     for (title, unit, _), column in zip(words.OF_CLASS, zip(*cells, strict=True), strict=True):
         columns.append(["\n".join(f"{title} {unit}".split()), *column])
-    return [
-        _by_rows(part, _width(), NARROW) for part in _beside(["class", *names], columns, _width(), NARROW)
-    ]
+    return [by_rows(part, _width(), NARROW) for part in beside(["class", *names], columns, _width(), NARROW)]
 
 
 def _sigmas(one: Certificate) -> list[str]:
@@ -650,8 +486,8 @@ def _sigmas(one: Certificate) -> list[str]:
         ["\n".join(f"{title} {unit}".split()), *column]
         for (title, unit, _), column in zip(words.OF_SIGMA, zip(*cells, strict=True), strict=True)
     ]
-    parts = _beside(["class", *names], columns, _width(), NARROW)
-    return [*(_by_rows(part, _width(), NARROW) for part in parts), _wrapped(words.ABOUT_SIGMA, "")]
+    parts = beside(["class", *names], columns, _width(), NARROW)
+    return [*(by_rows(part, _width(), NARROW) for part in parts), _wrapped(words.ABOUT_SIGMA, "")]
 
 
 def _margins(one: Certificate) -> list[str]:
@@ -663,9 +499,9 @@ def _margins(one: Certificate) -> list[str]:
         ["\n".join(f"{title} {unit}".split()), *column]
         for (title, unit, *_), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
     ]
-    parts = _beside(["loop", *names], columns, _width(), NARROW)
+    parts = beside(["loop", *names], columns, _width(), NARROW)
     notes = [_wrapped(note, "") for note in words.notes(one)]
-    return [*(_by_rows(part, _width(), NARROW) for part in parts), "\n".join(notes)]
+    return [*(by_rows(part, _width(), NARROW) for part in parts), "\n".join(notes)]
 
 
 def designed(found: Design) -> str:
@@ -678,8 +514,8 @@ def designed(found: Design) -> str:
         ["\n".join(f"{title} {unit}".split()), *column]
         for (title, unit, _), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
     ]
-    parts = _beside(["vertex", *names], columns, _width(), NARROW)
-    tables = [_by_rows(part, _width(), NARROW) for part in parts]
+    parts = beside(["vertex", *names], columns, _width(), NARROW)
+    tables = [by_rows(part, _width(), NARROW) for part in parts]
     return "\n\n".join([_wrapped(answer, ""), *tables, "\n".join(_wrapped(line, "") for line in rest)])
 
 
@@ -739,9 +575,9 @@ def solutions(found: Table) -> str:
             ["\n".join(f"{title} {unit}".split()), *column]
             for (title, unit, *_), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
         ]
-        parts = _beside(["method", *names], columns, _width(), NARROW)
+        parts = beside(["method", *names], columns, _width(), NARROW)
         head = _wrapped(words.about(instance, found.of(instance)[0].solution.problem), "")
-        blocks.append("\n".join([head, *(_by_rows(part, _width(), NARROW) for part in parts)]))
+        blocks.append("\n".join([head, *(by_rows(part, _width(), NARROW) for part in parts)]))
     blocks += ["\n".join(f"skipped: {line}" for line in found.skipped)] if found.skipped else []
     return "\n\n".join(blocks)
 

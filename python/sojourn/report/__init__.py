@@ -1,4 +1,7 @@
-"""The report: one offline HTML page of a result."""
+"""The report: one offline HTML page of a result.
+
+The page is imported where it is drawn: the sentences of the command line need no pictures.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,15 @@ from pathlib import Path
 
 from sojourn import files
 from sojourn.errors import InputError, NotWritten, SojournError, WriteWarning
-from sojourn.report.page import baseline_mark, page
 from sojourn.result import Result
 
-__all__ = ["baseline_of", "check_name", "check_place", "page", "put", "put_text", "write"]
+__all__ = ["baseline_of", "check_name", "check_place", "put", "put_text", "write"]
 
 
 def baseline_of(path: Path, result: Result) -> str | None:
     """Qdisc of `result` to which an earlier page takes its differences; None if it has no such qdisc."""
+    from sojourn.report.page import baseline_mark
+
     try:
         head = files.read(path, HEAD).decode("utf-8", "replace")
     except OSError:
@@ -44,6 +48,8 @@ def write(
     result: Result, path: Path, baseline: str | None = None, within: tuple[int, int] | None = None
 ) -> Path:
     """Write the page, whole or not at all; raises as `put` does."""
+    from sojourn.report.page import page
+
     return put(path, lambda: page(result, baseline), within)
 
 

@@ -157,7 +157,7 @@ def _head(result: Result, baseline: str) -> str:
     network = svg(figure_of(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
-        f'<p class="headline">{prose(_headline(result, baseline))}</p>\n{_incomplete(result)}'
+        f'<p class="headline">{prose(verdicts.opening(result, baseline))}</p>\n{_incomplete(result)}'
         f"{users.section(result) if users.applies(result) else ''}"
         f'<div class="scene"><p class="setting">{prose(f"{ran} {_extent(result)}")}</p>\n'
         f'<figure id="network">{network}</figure></div>\n{_notes(result)}</header>'
@@ -171,15 +171,6 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
         return ""
     shown = f"The {live.MOST_LINKS} links of the highest mean utilisation are shown"
     return f'<p class="note">{shown}; the result has {left} more.</p>\n'
-
-
-def _headline(result: Result, baseline: str) -> str:
-    """The headline: what users notice, or delays; each of several links has its own, in its part."""
-    sentences = verdicts.headline if len(result.links) == 1 else verdicts.links
-    if not users.applies(result):
-        return verdicts.by_plant(sentences, result)
-    # A fluid has neither calls nor pages.
-    return verdicts.by_plant(lambda one: users.headline(one, baseline) or sentences(one), result)
 
 
 def _extent(result: Result) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-from sojourn.plot import Plots, style
 from sojourn.report import claims, wording
 from sojourn.report.claims import Comparison
-from sojourn.report.parts import BARE, pictures
 from sojourn.result import Result, Variant, words
 from sojourn.result.experience import Experience, experiences
 from sojourn.result.statistics import Estimate
@@ -45,6 +43,9 @@ def headline(result: Result, baseline: str) -> str:
 
 def section(result: Result) -> str:
     """The picture: a panel for each metric, a bar for each qdisc."""
+    from sojourn.plot import Plots, style
+    from sojourn.report.parts import BARE, pictures
+
     shown = experiences(result)[:MOST_PANELS]
     drawn = {}
     for kind, (width, most) in PANELS.items():

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from sojourn.report import claims, wording
+from sojourn.report import claims, users, wording
 from sojourn.report.claims import Comparison, Ranking
 from sojourn.report.headline import BUSY_MARGIN, NO_PACKETS, headline
 from sojourn.report.wording import NAMED
@@ -26,6 +26,7 @@ __all__ = [
     "headline",
     "links",
     "marks",
+    "opening",
     "queue",
     "shares",
     "utilization",
@@ -43,6 +44,15 @@ def by_plant(verdict: Callable[[Result], str], result: Result) -> str:
     return " ".join(
         f"{BEGINNINGS.get(plant, plant)}: {verdict(bare.for_plant(plant))}" for plant in result.plants
     )
+
+
+def opening(result: Result, baseline: str) -> str:
+    """The first sentences: what users notice against `baseline`, or delays, those of each link."""
+    sentences = headline if len(result.links) == 1 else links
+    if not users.applies(result):
+        return by_plant(sentences, result)
+    # A fluid has neither calls nor pages.
+    return by_plant(lambda one: users.headline(one, baseline) or sentences(one), result)
 
 
 def queue(result: Result) -> str:

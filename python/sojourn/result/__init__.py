@@ -511,8 +511,8 @@ class Result:
         found = {row.seed: row.metrics.get(metric) for row in rows}
         return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}
 
-    @takes(window=optional(text))
-    def summary(self, window: str | None = None) -> pl.DataFrame:
+    @takes(window=optional(text), wide=flag)
+    def summary(self, window: str | None = None, *, wide: bool = False) -> pl.DataFrame:
         """Mean and 95 % interval (Student's t) of every metric over the seeds.
 
         One row for each qdisc, link, class, queue, metric and plant: `n` seeds, `mean`, `ci95_low`,
@@ -525,12 +525,23 @@ class Result:
         each such window, after the columns `window`, `from_s` and `until_s`. Raises `InputError` for an
         unknown one.
 
+        `wide` makes one row for each qdisc, link, class and queue (and window): a metric has a column of
+        means under its name, and after it the half-width of the interval as ``METRIC_ci95``; `n` is then the
+        largest number of seeds of a metric.
+
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
         >>> table = sj.run(sc, seeds=[1, 2]).summary()
         >>> table.filter(table["metric"] == "queue_mean_packets")["n"].item()
         2
         """
+        from sojourn.result import wide as pivot
+
+        long = self._summary(window)
+        return pivot.widened(long) if wide else long
+
+    def _summary(self, window: str | None) -> pl.DataFrame:
+        """One row for each metric."""
         if window is not None:
             from sojourn.result import windows
 

@@ -84,12 +84,13 @@ def renew(result: Result, place: files.Claim, records: Path | None = None) -> Pa
     The page keeps its baseline if the result has that qdisc. Raises as `write` does.
     """
     from sojourn import report
+    from sojourn.report.page import page as drawing
 
     page = Path(place.place, REPORT)
     if not page.is_file():
         return write(result, place, None, records)
     try:
-        drawn = report.page(result, result.baseline(report.baseline_of(page, result)))
+        drawn = drawing(result, result.baseline(report.baseline_of(page, result)))
     except Exception:
         write(result, place, None, records)
         raise
