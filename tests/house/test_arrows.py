@@ -77,6 +77,7 @@ MODULES = {
         "custom",
         "listed",
         "ocq",
+        "plot",
         "prove",
         "report",
         "reproduce",

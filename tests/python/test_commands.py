@@ -31,6 +31,7 @@ COMMANDS = [
     "reproduce",
     "cite",
     "report",
+    "plot",
     "compare",
     "prove",
     "design",

@@ -22,6 +22,7 @@ from sojourn.cli import (
     designing,
     optimal,
     options,
+    plotting,
     printing,
     reproducing,
     running,
@@ -322,6 +323,28 @@ def report(
     write(result, page, chosen, within)
     if not files.is_stream(page):
         printing.say(str(page))
+
+
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn plot results/dumbbell cdf -o cdf.pdf --width column --style ieee\n"
+    "  sojourn plot results/home bars:metric=fct_mean_s,traffic_class=web -o pages.svg",
+)
+@door
+def plot(
+    folder: Annotated[str, options.RESULT_FOLDER.declared],
+    figure: Annotated[str, options.FIGURE.declared],
+    output: Annotated[str, options.PICTURE.declared],
+    width: Annotated[str | None, options.WIDTH.declared] = None,
+    style: Annotated[str | None, options.STYLE.declared] = None,
+    link: Annotated[str | None, options.PICTURED_LINK.declared] = None,
+) -> None:
+    """Draw one figure of a result as PDF, SVG or PNG.
+
+    With --width or --style it fits a column or a page of a journal, with TrueType fonts in PDF.
+    """
+    paper = (options.WIDTH.or_none(width), options.STYLE.or_none(style))
+    plotting.draw(options.RESULT_FOLDER(folder), figure, options.PICTURE(output), link=link, paper=paper)
 
 
 @app.command(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Lists of `sojourn list`.
-LISTS = (*KINDS, "keys", "scenarios", "campaigns", "papers")
+LISTS = (*KINDS, "keys", "scenarios", "campaigns", "papers", "figures")
 
 # Bytes of a scenario searched for its title.
 _MOST_BYTES = 10_000_000
@@ -367,6 +367,48 @@ def _result_folder(text: str) -> str:
     return text
 
 
+#: Endings of a figure's file.
+PICTURES = (".pdf", ".svg", ".png")
+
+
+def _picture(text: str) -> Path:
+    if Path(text).suffix.lower() not in PICTURES or "\0" in text:
+        raise InputError(f'"{text}" has no ending of a picture; expected {" or ".join(PICTURES)}')
+    return Path(text)
+
+
+def _width(text: str) -> str:
+    from sojourn.plot.paper import WIDTHS
+
+    if text not in WIDTHS:
+        raise InputError(f'"{text}" is unknown; expected {" or ".join(WIDTHS)}')
+    return text
+
+
+def _style(text: str) -> str:
+    from sojourn.plot.paper import STYLES
+
+    if text not in STYLES:
+        raise InputError(f'"{text}" is unknown; expected {" or ".join(STYLES)}')
+    return text
+
+
+RESULT_FOLDER = Option((), "DIR", _result_folder, "A folder that 'sojourn run --out' wrote.")
+FIGURE = Option(
+    (),
+    "FIGURE",
+    word,
+    "A name from 'sojourn list figures', with arguments as NAME:ARGUMENT=VALUE,ARGUMENT=VALUE.",
+)
+PICTURE = Option(("-o", "--output"), "FILE", _picture, "The file: .pdf, .svg or .png.")
+WIDTH = Option(
+    ("--width",),
+    "NAME",
+    _width,
+    "Width in print: column (3.5 inches) or page (7.16 inches), with text of 8 points.",
+)
+STYLE = Option(("--style",), "NAME", _style, "Style of print: ieee, black text in a font like Times.")
+PICTURED_LINK = Option(("--link",), "LINK", word, "The link (default: the first).")
 FOLDER = Option((), "DIR", _result_folder, "A folder that 'sojourn run --out' or 'sojourn sweep' wrote.")
 RESULT = Option(("--out",), "DIR", _folder, "Write a result folder.")
 PAGE = Option(("-o", "--output"), "FILE.html", _page, "The page (default: DIR/report.html).")
@@ -915,9 +957,10 @@ def _list(text: str) -> str:
     return plural
 
 
-LISTED = f"""List {", ".join(KINDS)}, keys, or files.
+LISTED = f"""List {", ".join(KINDS)}, keys, figures, or files.
 
 The files are scenarios, campaigns, which are grids for `sojourn sweep`, and papers for `sojourn reproduce`.
+Figures are those of `sojourn plot`.
 
 The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, metrics
 are those of a run and window_metrics those of windows of time alone, and keys are all parameters."""
@@ -944,6 +987,10 @@ def listed(kind: str) -> list[dict[str, Any]]:
         from sojourn.reproduce.paper import names, read
 
         return [{"name": one.name, "summary": one.reference} for one in map(read, names())]
+    if kind == "figures":
+        from sojourn.cli import plotting
+
+        return plotting.listed()
     from sojourn import catalogue
 
     return catalogue.entries(kind)

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
 from sojourn.kinds import takes
-from sojourn.plot import AXES, style
+from sojourn.plot import style
+from sojourn.plot.paper import AXES
 
 if TYPE_CHECKING:
     from sojourn.ocq.problem import Floats

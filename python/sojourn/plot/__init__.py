@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from sojourn.plot import bands, intervals, style
 from sojourn.plot import network as drawing
 from sojourn.plot import windows as of_windows
 from sojourn.plot.bands import Band
+from sojourn.plot.paper import Paper, picture
 from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.windows import rows as rows_of_windows
 
@@ -32,8 +34,6 @@ BACKLOG, SOJOURN = "queue_packets.", "sojourn_s."
 
 #: A result as an argument.
 A_RESULT = instance(Result, "a result; expected what sj.run(SCENARIO) gives")
-#: Axes to draw into.
-AXES = optional(instance(Axes, "Matplotlib axes; expected such as Figure().subplots()"))
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,10 @@ class Plots:
     Their figure is ``axes.figure`` and is saved with ``axes.figure.savefig("queue.svg")``; a
     notebook shows it where a cell ends with the axes. No pyplot state is touched.
 
+    For print a new figure has the `width` ``"column"`` (3.5 inches) or ``"page"`` (7.16 inches) and text of
+    8 points; the `style` ``"ieee"`` makes the text black, in a font like Times, and the figure a column wide
+    unless `width` is given. PDF files embed the fonts as TrueType.
+
     >>> import sojourn as sj
     >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
     >>> result.plot.queue().get_ylabel()
@@ -81,8 +85,8 @@ class Plots:
         one_of_kind("canvas", instance(Canvas, "a canvas; expected sojourn.plot.Canvas()"), self.canvas)
         one_of_kind("everywhere", optional(A_RESULT), self.everywhere)
 
-    @takes(ax=AXES)
-    def queue(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def queue(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Backlog of the qdisc over time, packets.
 
         >>> import sojourn as sj
@@ -94,8 +98,8 @@ class Plots:
         """
         return self._over_time("queue_packets", "queue, packets", ax)
 
-    @takes(ax=AXES)
-    def delay(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def delay(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Sojourn time in the qdisc, over the time of departure.
 
         >>> import sojourn as sj
@@ -106,8 +110,8 @@ class Plots:
         unit, scale = self.delay_unit()
         return self._over_time("sojourn_s", f"sojourn, {unit}", ax, scale=scale)
 
-    @takes(ax=AXES)
-    def cdf(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def cdf(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Distribution of the sojourn time: the share of packets that wait no longer, %.
 
         >>> import sojourn as sj
@@ -125,8 +129,8 @@ class Plots:
         style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
         return self._finish(drawn, ax)
 
-    @takes(qdisc=optional(text), ax=AXES)
-    def queues(self, qdisc: str | None = None, *, ax: Axes | None = None) -> Axes:
+    @picture(qdisc=optional(text))
+    def queues(self, qdisc: str | None = None, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Backlog of each queue of a qdisc over time, packets: means over the seeds, one on top of the other.
 
         `qdisc` is one of the result, by default the first one of several queues. Raises `InputError` for an
@@ -159,8 +163,10 @@ class Plots:
         style.label(drawn, f"time, {unit}", "queue, packets")
         return self._finish(drawn, ax)
 
-    @takes(qdisc=optional(text), ax=AXES)
-    def queue_delays(self, qdisc: str | None = None, *, ax: Axes | None = None) -> Axes:
+    @picture(qdisc=optional(text))
+    def queue_delays(
+        self, qdisc: str | None = None, *, ax: Axes | None = None, **_paper: Unpack[Paper]
+    ) -> Axes:
         """Distribution of the sojourn time in each queue: the share of packets that wait no longer, %.
 
         Lines are means over the seeds, bands the range of the seeds; `qdisc` and errors as in `queues`.
@@ -189,8 +195,8 @@ class Plots:
         style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
         return self._finish(drawn, ax)
 
-    @takes(ax=AXES)
-    def drops(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def drops(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Drops over time, % of the packets offered, on the scale of the marks.
 
         >>> import sojourn as sj
@@ -200,8 +206,8 @@ class Plots:
         """
         return self._ratio("drop_ratio", "drops, %", ax)
 
-    @takes(ax=AXES)
-    def marks(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def marks(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Marks over time, % of the packets offered, on the scale of the drops.
 
         >>> import sojourn as sj
@@ -211,8 +217,8 @@ class Plots:
         """
         return self._ratio("mark_ratio", "marks, %", ax)
 
-    @takes(ax=AXES)
-    def utilization(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def utilization(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Utilisation of the link's rate over time, %.
 
         >>> import sojourn as sj
@@ -225,8 +231,8 @@ class Plots:
         drawn.set_ylim(max(0.0, lowest - 0.1 * (100 - lowest)), 100 + 0.05 * (100 - lowest))
         return drawn
 
-    @takes(ax=AXES)
-    def window(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def window(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Congestion windows over time, packets.
 
         Thin lines are single flows under the lowest seed, if the result has samples of them; the strong
@@ -255,8 +261,8 @@ class Plots:
         drawn.set_ylim(bottom=0)
         return drawn
 
-    @takes(ax=AXES)
-    def regret(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def regret(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Regret of a qdisc's shares: what they lost in utility against the best fixed ones in hindsight.
 
         At the end of each period, summed from the start; where it falls, the shares of the period were better
@@ -271,8 +277,8 @@ class Plots:
         """
         return self._of_utility("regret", "regret, utility", ax)
 
-    @takes(ax=AXES)
-    def utility(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def utility(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Sum of the utilities of the flows that have shares, at the end of each period.
 
         Raises `InputError` if no qdisc of the result shares its link by utility, as sqm does.
@@ -284,8 +290,8 @@ class Plots:
         """
         return self._of_utility("utility", "utility of a period", ax)
 
-    @takes(ax=AXES)
-    def price(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def price(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Price of the link over time: the utility that one packet/s more would add.
 
         Raises `InputError` if no qdisc of the result has a price, as sqm and rem have; that of rem is a
@@ -298,8 +304,8 @@ class Plots:
         """
         return self._of_utility("price", "price", ax)
 
-    @takes(traffic_class=text, ax=AXES)
-    def goodput(self, traffic_class: str, *, ax: Axes | None = None) -> Axes:
+    @picture(traffic_class=text)
+    def goodput(self, traffic_class: str, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Goodput of one class of traffic over time, in a fitting unit.
 
         Any class of the result, whatever link its data cross. Raises `InputError` for an unknown class; a
@@ -321,8 +327,10 @@ class Plots:
         drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
         return drawn
 
-    @takes(metric=text, ax=AXES)
-    def classes(self, metric: str = "goodput_bps", *, ax: Axes | None = None) -> Axes:
+    @picture(metric=text)
+    def classes(
+        self, metric: str = "goodput_bps", *, ax: Axes | None = None, **_paper: Unpack[Paper]
+    ) -> Axes:
         """One metric of every class of traffic under every qdisc: the mean over the seeds, its 95 % interval.
 
         Values are those of `Result.values`: at the first link with a qdisc that the class's data cross,
@@ -348,8 +356,10 @@ class Plots:
         intervals.by_class(drawn, result, metric)
         return self._finish(drawn, ax) if len(result.variants) > 1 else drawn
 
-    @takes(metric=text, ax=AXES)
-    def summary(self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None) -> Axes:
+    @picture(metric=text)
+    def summary(
+        self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None, **_paper: Unpack[Paper]
+    ) -> Axes:
         """One metric of every qdisc: the mean over the seeds, its 95 % interval, and each seed as a dot.
 
         `metric` is a name of ``sojourn list metrics``, such as ``"utilization"``; a metric of the summary is
@@ -363,9 +373,14 @@ class Plots:
         drawn = self._axes(ax, rows=self.result.variants, grid="x")
         return intervals.means(drawn, self.result, metric)
 
-    @takes(metric=text, traffic_class=optional(text), ax=AXES)
+    @picture(metric=text, traffic_class=optional(text))
     def bars(
-        self, metric: str = "sojourn_mean_s", traffic_class: str | None = None, *, ax: Axes | None = None
+        self,
+        metric: str = "sojourn_mean_s",
+        traffic_class: str | None = None,
+        *,
+        ax: Axes | None = None,
+        **_paper: Unpack[Paper],
     ) -> Axes:
         """One metric of every qdisc as bars from zero: mean over the seeds, its 95 % interval, the number.
 
@@ -379,9 +394,14 @@ class Plots:
         drawn = self._axes(ax, rows=self.result.variants, grid="x")
         return intervals.bars(drawn, self.everywhere or self.result, metric, traffic_class)
 
-    @takes(metric=text, baseline=optional(text), ax=AXES)
+    @picture(metric=text, baseline=optional(text))
     def differences(
-        self, metric: str = "sojourn_mean_s", *, baseline: str | None = None, ax: Axes | None = None
+        self,
+        metric: str = "sojourn_mean_s",
+        *,
+        baseline: str | None = None,
+        ax: Axes | None = None,
+        **_paper: Unpack[Paper],
     ) -> Axes:
         """One metric of every qdisc less that of the baseline, seed by seed: the mean and its 95 % interval.
 
@@ -399,7 +419,7 @@ class Plots:
         drawn = self._axes(ax, rows=others, grid="x")
         return intervals.differences(drawn, self.result, metric, chosen)
 
-    @takes(quantity=text, window=text, traffic_class=optional(text), ax=AXES)
+    @picture(quantity=text, window=text, traffic_class=optional(text))
     def boxes(
         self,
         quantity: str = "rtt",
@@ -407,6 +427,7 @@ class Plots:
         traffic_class: str | None = None,
         *,
         ax: Axes | None = None,
+        **_paper: Unpack[Paper],
     ) -> Axes:
         """Box plots over windows of time, of all traffic or of one class.
 
@@ -429,7 +450,7 @@ class Plots:
         self._check_window_metric(quantity, found)
         return of_windows.across(drawn, result, found, quantity)
 
-    @takes(metric=text, window=text, traffic_class=optional(text), ax=AXES)
+    @picture(metric=text, window=text, traffic_class=optional(text))
     def over_windows(
         self,
         metric: str = "rtt_p95_s",
@@ -437,6 +458,7 @@ class Plots:
         traffic_class: str | None = None,
         *,
         ax: Axes | None = None,
+        **_paper: Unpack[Paper],
     ) -> Axes:
         """A metric of each window over time, such as ``"rtt_p95_s"`` in the windows ``"every 1 s"``.
 
@@ -468,8 +490,8 @@ class Plots:
             known = ", ".join([*of_windows.DISTRIBUTIONS, *found["name"].unique(maintain_order=True)][:12])
             raise InputError(f'metric: "{metric}" is no metric of these windows; expected such as {known}')
 
-    @takes(ax=AXES)
-    def network(self, *, ax: Axes | None = None) -> Axes:
+    @picture()
+    def network(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """The network of the scenario: senders, queues, links and delays.
 
         >>> import sojourn as sj

@@ -67,9 +67,9 @@ def draw(ax: Axes, scenario: dict[str, Any]) -> Axes:
 def _bottleneck(ax: Axes, link: dict[str, Any], width: float, y: float) -> tuple[float, float]:
     """Draw the queue, the slow link and the router behind it; returns the ends of the lines of both sides."""
     between = (width - SENDERS - RECEIVERS - QUEUE) / 3
-    left = SENDERS + 0.8 * between
+    left = SENDERS + 0.5 * between
     right = left + QUEUE
-    far = width - RECEIVERS - 0.8 * between
+    far = width - RECEIVERS - 0.5 * between
     _line(ax, (right, far), (y, y), wide=True)
     ax.add_patch(
         Rectangle((left, y - 15), QUEUE, 30, facecolor="none", edgecolor=style.INK, linewidth=1.4, zorder=3)
@@ -164,7 +164,7 @@ def _write(ax: Axes, x: float, y: float, text: str, *, bold: bool = False) -> No
         text,
         ha="center",
         va="center",
-        fontsize=style.FONT_PT - (0 if bold else 1),
+        fontsize=style.FONT_PT - 1,
         fontweight="bold" if bold else "normal",
         color=style.INK if bold else style.MUTED,
         zorder=4,

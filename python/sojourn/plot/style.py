@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -103,12 +104,21 @@ def looks(result: Result) -> dict[Variant, Look]:
     }
 
 
+class Picture(ShownFigure):
+    """A figure that notebooks show, and whose PDF and PostScript files embed fonts as TrueType (type 42), as journals demand."""
+
+    def savefig(self, *args: Any, **kwargs: Any) -> None:
+        """Save as `Figure.savefig` does."""
+        with matplotlib.rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
+            super().savefig(*args, **kwargs)
+
+
 def figure(
     size: tuple[float, float], rows: int = 1, columns: int = 1, *, apart: float = 0.02, above: float = 0.02
 ) -> tuple[Figure, list[Axes]]:
     """An empty figure of `size` inches with `rows` times `columns` axes, `apart` and `above` each other."""
     layout = ConstrainedLayoutEngine(wspace=apart, hspace=above)
-    made = ShownFigure(figsize=size, layout=layout, facecolor="none")
+    made = Picture(figsize=size, layout=layout, facecolor="none")
     axes = made.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": ShownAxes})
     return made, axes.flatten().tolist()
 

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
 from sojourn.kinds import instance, optional, takes
-from sojourn.plot import AXES, style
+from sojourn.plot import style
+from sojourn.plot.paper import AXES
 from sojourn.plot.spectrum import RESULT, of_backlog
 from sojourn.prove import headline, maps, marks, words
 from sojourn.prove.margins import MarginMap

@@ -14,7 +14,7 @@ from sojourn import files
 from sojourn.errors import InputError, NotWritten, SojournError, WriteWarning
 from sojourn.result import Result
 
-__all__ = ["baseline_of", "check_name", "check_place", "put", "put_text", "write"]
+__all__ = ["baseline_of", "check_name", "check_place", "put", "put_bytes", "put_text", "write"]
 
 
 def baseline_of(path: Path, result: Result) -> str | None:
@@ -60,6 +60,11 @@ def put(path: Path, make: Callable[[], str], within: tuple[int, int] | None = No
 
 
 def put_text(path: Path, text: str, within: tuple[int, int] | None = None) -> Path:
+    """Write a file of text, as `put_bytes` does."""
+    return put_bytes(path, text.encode("utf-8", "replace"), within)
+
+
+def put_bytes(path: Path, content: bytes, within: tuple[int, int] | None = None) -> Path:
     """Write a file, whole or not at all.
 
     `within` is the identity of the folder that must hold the file (`files.identity`). Raises `InputError` for
@@ -67,7 +72,7 @@ def put_text(path: Path, text: str, within: tuple[int, int] | None = None) -> Pa
     (`WriteWarning`) if it may not survive a power failure.
     """
     try:
-        notes = files.replace(path, text.encode("utf-8", "replace"), within)
+        notes = files.replace(path, content, within)
     except (OSError, ValueError) as error:
         raise not_written(path, error) from None
     for note in notes:

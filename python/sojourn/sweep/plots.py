@@ -13,7 +13,8 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from sojourn.errors import InputError
 from sojourn.kinds import optional, shown, takes, text
-from sojourn.plot import AXES, style
+from sojourn.plot import style
+from sojourn.plot.paper import AXES
 from sojourn.result import words
 from sojourn.result.statistics import regress
 from sojourn.sweep.claims import OPEN, bounds, judged

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
 from sojourn.kinds import takes
-from sojourn.plot import AXES, style
+from sojourn.plot import style
+from sojourn.plot.paper import AXES
 from sojourn.validity import figures
 from sojourn.validity.runs import STEP
 

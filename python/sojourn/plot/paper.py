@@ -1,0 +1,166 @@
+"""Pictures for print: the widths of a journal's columns, and styles of its text."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, cast
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import Collection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter
+
+from sojourn.errors import InputError
+from sojourn.kinds import Kind, instance, one_of_kind, optional, takes
+from sojourn.plot import style as house
+
+if TYPE_CHECKING:
+    from sojourn.plot import Plots
+
+__all__ = ["STYLES", "WIDTHS", "Paper", "picture"]
+
+P = ParamSpec("P")
+
+#: Axes to draw into.
+AXES = optional(instance(Axes, "Matplotlib axes; expected such as Figure().subplots()"))
+#: Sizes, inches: the width of a column, or of a page of two; a picture may have a height of its own.
+WIDTHS = {"column": (3.5, 2.4), "page": (7.16, 2.7)}
+#: Size of text in print, points.
+PRINT_PT = 8.0
+#: A picture is laid out for the usual size of text, and shrunk by this factor.
+SHRUNK = PRINT_PT / house.FONT_PT
+
+
+@dataclass(frozen=True)
+class Style:
+    """Text of a journal."""
+
+    #: Fonts in order of preference; Matplotlib has all of them, as TrueType.
+    family: tuple[str, ...]
+    ink: str
+
+
+STYLES = {"ieee": Style(("STIXGeneral", "DejaVu Sans"), "black")}
+
+
+class Paper(TypedDict, total=False):
+    """Arguments of every picture beside its own: one of `WIDTHS`, and one of `STYLES`."""
+
+    width: str | None
+    style: str | None
+
+
+def picture(**kinds: Kind) -> Callable[[Callable[P, Axes]], Callable[P, Axes]]:
+    """Make a method of `Plots` draw for print as well, with the arguments of `Paper`.
+
+    The other arguments are checked as `takes` does, the axes among them.
+    """
+
+    def decorate(method: Callable[P, Axes]) -> Callable[P, Axes]:
+        checked = takes(ax=AXES, **kinds)(method)
+
+        @functools.wraps(method)
+        def drawn(*args: P.args, **kwargs: P.kwargs) -> Axes:
+            plots, *given = cast("tuple[Plots, ...]", args)
+            named: dict[str, Any] = dict(kwargs)
+            sheet = _sheet(named.pop("width", None), named.pop("style", None), named.get("ax"))
+            draw = cast("Callable[..., Axes]", checked)
+            if sheet is None:
+                return draw(plots, *given, **named)
+            return sheet.dressed(draw(sheet.laid_out(plots), *given, **named))
+
+        drawn.__signature__ = _signature(method)  # type: ignore[attr-defined]
+        return drawn
+
+    return decorate
+
+
+def _signature(method: Callable[..., Axes]) -> inspect.Signature:
+    """That of a method, with the arguments of `Paper` one by one."""
+    found = inspect.signature(method)
+    own = [one for one in found.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
+        for name in Paper.__annotations__
+    ]
+    return found.replace(parameters=[*own, *more])
+
+
+def _sheet(width: object, style: object, ax: object) -> _Sheet | None:
+    """The sheet of given arguments; None: a picture of the usual size. Raises `ArgumentError`."""
+    width = one_of_kind("width", optional(_one_of(WIDTHS)), width)
+    style = one_of_kind("style", optional(_one_of(STYLES)), style)
+    if width is not None and ax is not None:
+        raise InputError("width: the axes have a figure already; expected width or ax, not both")
+    if width is None and style is None:
+        return None
+    size = WIDTHS[str(width) if width is not None else "column"]
+    return _Sheet(None if ax is not None else size, None if style is None else STYLES[str(style)])
+
+
+def _one_of(names: Iterable[str]) -> Kind:
+    """A kind of texts: one of some names."""
+
+    def kind(value: object) -> str:
+        if not isinstance(value, str) or value not in names:
+            raise TypeError(f"is unknown; expected {' or '.join(names)}")
+        return value
+
+    return kind
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    #: Width and height, inches; None: the caller's axes.
+    size: tuple[float, float] | None
+    style: Style | None
+
+    def laid_out(self, plots: Plots) -> Plots:
+        """The pictures on a canvas that is this sheet once it is shrunk."""
+        if self.size is None:
+            return plots
+        width, height = self.size
+        return replace(plots, canvas=replace(plots.canvas, size=(width / SHRUNK, height / SHRUNK)))
+
+    def dressed(self, ax: Axes) -> Axes:
+        """The picture shrunk, and its text in the style."""
+        figure = ax.get_figure(root=True)
+        whole = self.size is not None and figure is not None
+        parts: Artist = figure if whole and figure is not None else ax
+        for part in parts.findobj():
+            self._dress(part)
+        for one in figure.axes if whole and figure is not None else [ax]:
+            self._dress_ticks(one)
+        if whole and figure is not None:
+            figure.set_size_inches(*(side * SHRUNK for side in figure.get_size_inches()))
+        return ax
+
+    def _dress(self, part: Artist) -> None:
+        if isinstance(part, Text):
+            part.set_fontsize(float(part.get_fontsize()) * SHRUNK)
+            if self.style is not None:
+                part.set_fontfamily(self.style.family)
+                part.set_color(self.style.ink)
+        elif isinstance(part, Line2D):
+            part.set_linewidth(part.get_linewidth() * SHRUNK)
+            part.set_markersize(part.get_markersize() * SHRUNK)
+        elif isinstance(part, Patch):
+            part.set_linewidth(part.get_linewidth() * SHRUNK)
+        elif isinstance(part, Collection):
+            part.set_linewidth([width * SHRUNK for width in np.atleast_1d(part.get_linewidth())])
+
+    def _dress_ticks(self, ax: Axes) -> None:
+        """Numbers that are made when the picture is drawn; fixed labels are there already."""
+        for axis in (ax.xaxis, ax.yaxis):
+            if isinstance(axis.get_major_formatter(), FixedFormatter):
+                continue
+            axis.set_tick_params(labelsize=PRINT_PT)
+            if self.style is not None:
+                axis.set_tick_params(labelfontfamily=list(self.style.family), labelcolor=self.style.ink)

@@ -1,0 +1,183 @@
+"""Figures for print: sizes, fonts, nothing cut, and the command that draws them."""
+
+import inspect
+import json
+import re
+import shutil
+import struct
+import subprocess
+import warnings
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+import sojourn as sj
+from sojourn.plot import Plots, named
+from sojourn.plot.paper import STYLES, WIDTHS
+
+HOME = {"duration": "14 s", "windows": '["phases", "every 1 s"]'}
+SHARED = {"duration": "2 s", "warmup": "1 s"}
+#: Arguments of figures that need some, or that are quicker to check so.
+ARGUMENTS = {"goodput": {"traffic_class": "call"}, "queues": {"qdisc": "fq_codel"}}
+#: Figures of results that few qdiscs have.
+OF_UTILITY = ("regret", "utility", "price")
+
+
+@pytest.fixture(scope="module")
+def home():
+    """Two qdiscs of a home under two seeds, with classes, queues and windows."""
+    return sj.run(sj.load("home/evening", HOME), ["codel", "fq_codel"], seeds=[1, 2])
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """A result whose links are shared by utility."""
+    return sj.run(
+        sj.load("transports/cubic_newreno", SHARED), "sqm:period=100ms,coordinator=decentralised", seeds=[1]
+    )
+
+
+@pytest.fixture(scope="module")
+def written(home, tmp_path_factory):
+    """The folder of the home's result."""
+    return home.write(tmp_path_factory.mktemp("print") / "home")
+
+
+def drawn(home, shared, name, **paper):
+    """A figure by its name."""
+    result = shared if name in OF_UTILITY else home
+    return getattr(result.plot, name)(**ARGUMENTS.get(name, {}), **paper)
+
+
+def saved(ax, path):
+    """Save the figure of axes; a warning is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax.figure.savefig(path)
+    return path.read_bytes()
+
+
+@pytest.mark.thinned(4)
+@pytest.mark.parametrize("style", [None, *STYLES])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", named.figures())
+def test_every_figure_fits_its_paper(home, shared, tmp_path, name, width, style):
+    ax = drawn(home, shared, name, width=width, style=style)
+    pdf = saved(ax, tmp_path / "figure.pdf")
+    inches = {"column": 3.5, "page": 7.16}[width]
+    (box,) = re.findall(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf)
+    assert float(box[0]) == pytest.approx(72 * inches)
+    assert b"/Type3" not in pdf
+    assert b"/FontFile2" in pdf, "TrueType"
+    saved(ax, tmp_path / "figure.png")  # widths of letters, and with them the layout, are those of the format
+    figure = ax.figure
+    shown = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
+    wide, high = figure.get_size_inches()
+    assert min(shown.x0, shown.y0, wide - shown.x1, high - shown.y1) > -1e-6, "nothing is cut"
+    sizes = {text.get_fontsize() for text in figure.findobj(Text) if text.get_text().strip()}
+    assert min(sizes) >= 6
+    assert max(sizes) <= 8
+
+
+@pytest.mark.skipif(shutil.which("pdffonts") is None, reason="pdffonts (poppler-utils) is not installed")
+@pytest.mark.parametrize(("style", "font"), [(None, "DejaVuSans"), ("ieee", "STIXGeneral-Regular")])
+def test_a_pdf_has_no_type_3_fonts(home, tmp_path, style, font):
+    saved(home.plot.cdf(width="column", style=style), tmp_path / "cdf.pdf")
+    listed = subprocess.run(["pdffonts", tmp_path / "cdf.pdf"], capture_output=True, text=True, check=True)
+    rows = listed.stdout.splitlines()[2:]
+    assert rows
+    for row in rows:
+        assert "TrueType" in row
+        assert font in row
+
+
+def test_every_figure_has_the_arguments_of_paper():
+    methods = {
+        name
+        for name, one in inspect.getmembers(Plots, inspect.isfunction)
+        if "ax" in inspect.signature(one).parameters and not name.startswith("_")
+    }
+    assert methods == set(named.figures())
+    for name in methods:
+        assert {"width", "style"} <= set(inspect.signature(getattr(Plots, name)).parameters), name
+
+
+def test_a_style_alone_is_a_column(home):
+    assert home.plot.queue(style="ieee").figure.get_figwidth() == pytest.approx(3.5)
+    assert home.plot.queue().figure.get_figwidth() == pytest.approx(9)
+
+
+def test_axes_of_the_caller_take_a_style_and_no_width(home):
+    figure = Figure(figsize=(5, 3))
+    left, right = figure.subplots(1, 2)
+    right.set_xlabel("as it was", fontsize=12)
+    assert home.plot.queue(ax=left, style="ieee") is left
+    assert left.xaxis.label.get_fontsize() == 8
+    assert left.xaxis.label.get_fontfamily()[0] == "STIXGeneral"
+    assert right.xaxis.label.get_fontsize() == 12
+    assert tuple(figure.get_size_inches()) == (5, 3)
+    with pytest.raises(sj.InputError, match="width: the axes have a figure already"):
+        home.plot.queue(ax=left, width="column")
+
+
+@pytest.mark.parametrize(("argument", "value"), [("width", "3 in"), ("width", []), ("style", "acm")])
+def test_an_unknown_paper_is_an_error_of_ours(home, argument, value):
+    with pytest.raises(sj.InputError, match=f"{argument}: .* is unknown; expected "):
+        home.plot.queue(**{argument: value})
+
+
+def test_the_command_writes_each_format(written, sojourn, tmp_path):
+    heads = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}
+    for form, head in heads.items():
+        place = tmp_path / f"cdf.{form}"
+        done = sojourn("plot", written, "cdf", "-o", place, "--width", "column", "--style", "ieee")
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{place}\n", "")
+        first = place.read_bytes()
+        assert first.startswith(head)
+        sojourn("plot", written, "cdf", "-o", place, "--width", "column", "--style", "ieee")
+        assert place.read_bytes() == first, "the same figure is the same file"
+    wide, high = struct.unpack(">II", (tmp_path / "cdf.png").read_bytes()[16:24])
+    assert wide == 3.5 * 300
+    assert high < wide
+
+
+def test_the_command_takes_arguments_of_a_figure(written, sojourn, tmp_path):
+    spec = "bars:metric=fct_mean_s,traffic_class=web"
+    done = sojourn("plot", written, spec, "-o", tmp_path / "pages.svg", "--link", "down")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "pages.svg").stat().st_size > 1000
+
+
+def test_a_value_may_have_commas():
+    figure, given = named.parse("differences:baseline=red:min=5,max=15,metric=drop_ratio")
+    assert figure.name == "differences"
+    assert given == {"baseline": "red:min=5,max=15", "metric": "drop_ratio"}
+
+
+def test_the_list_has_every_figure_with_its_arguments(sojourn):
+    found = {one["name"]: one for one in json.loads(sojourn("list", "figures", "--json").stdout)}
+    assert list(found) == list(named.figures())
+    assert found["goodput"]["required"] == ["traffic_class"]
+    assert {"name": "metric", "default": "sojourn_mean_s"} in found["bars"]["arguments"]
+    assert "Arguments: metric=sojourn_mean_s" in " ".join(sojourn("list", "figures").stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["cfd", "-o", "x.pdf"], 'FIGURE: "cfd" is not a figure; did you mean cdf?'),
+        (["cdf:a=b", "-o", "x.pdf"], 'FIGURE: "a=b" is no argument of cdf; expected none'),
+        (["goodput", "-o", "x.pdf"], "FIGURE: goodput: lacks traffic_class; expected such as"),
+        (["bars:metric=drop_ratio,metric=x", "-o", "x.pdf"], "FIGURE: metric is given twice"),
+        (["regret", "-o", "x.pdf"], "FIGURE: regret: no qdisc of the result has one"),
+        (["cdf", "-o", "x.eps"], '--output: "x.eps" has no ending of a picture; expected .pdf'),
+        (["cdf", "-o", "x.pdf", "--width", "wide"], '--width: "wide" is unknown; expected column or page'),
+        (["cdf", "-o", "x.pdf", "--style", "acm"], '--style: "acm" is unknown; expected ieee'),
+        (["cdf", "-o", "x.pdf", "--link", "x"], '--link: "x" is not a link here; expected '),
+    ],
+)
+def test_wrong_input_is_one_line(written, refused, words, line):
+    (found,) = refused("plot", written, *words)
+    assert line in found
