@@ -72,7 +72,7 @@ stubs() { "$PY" -m mypy.stubtest --mypy-config-file pyproject.toml sojourn._core
 # `docs` and `wheel` test what they build.
 python_test() {
   local name
-  for name in optimal sensitivity ui; do
+  for name in optimal sensitivity ui pandas; do
     extra "$name" || echo "skipped: tests of the extra $name (its packages cannot be installed)"
   done
   "$PY" -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not peers and not built" "$@" tests
@@ -262,7 +262,7 @@ lock() {
   local name
   # Inside the folder, so that the locks' comments name files without a path.
   cd requirements
-  for name in bootstrap run dev docs optimal sensitivity ui engines; do
+  for name in bootstrap run dev docs optimal sensitivity ui pandas engines; do
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$name.in" -o "$name.lock"
   done
 }

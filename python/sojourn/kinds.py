@@ -29,6 +29,7 @@ __all__ = [
     "shown",
     "takes",
     "text",
+    "texts",
     "whole",
     "whole_of",
 ]
@@ -188,6 +189,14 @@ def like(default: object) -> Kind:
     if isinstance(default, int | float):
         return number
     return text if isinstance(default, str) else lambda value: value
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """A list of texts, or one text alone."""
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
+        raise TypeError('is no list of texts; expected such as ["utilization"]')
+    return tuple(text(one) for one in items)
 
 
 def flag(value: object) -> bool:

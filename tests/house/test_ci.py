@@ -95,7 +95,7 @@ def test_the_environment_holds_what_the_locks_name(root: Path) -> None:
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     locks = "".join(
         (root / "requirements" / f"{name}.lock").read_text()
-        for name in ("dev", "docs", "optimal", "sensitivity", "ui", "engines")
+        for name in ("dev", "docs", "optimal", "sensitivity", "ui", "pandas", "engines")
     )
     locked = {plain(name) for name in re.findall(r"(?m)^([\w.-]+)==", locks)}
     assert {plain(name) for name in found} - locked == {"sojourn"}

@@ -73,6 +73,7 @@ def test_rust_dependencies(root: Path) -> None:
         ("optimal", ALLOWED | EXTRAS_ONLY),
         ("sensitivity", ALLOWED | EXTRAS_ONLY),
         ("ui", ALLOWED | TOOLS_ONLY),
+        ("pandas", ALLOWED | EXTRAS_ONLY),
         ("engines", ALLOWED | TOOLS_ONLY | EXTRAS_ONLY),
     ],
 )

@@ -59,6 +59,7 @@ def test_python_locks_pin_by_hash_and_name_no_host(root: Path) -> None:
         "docs",
         "engines",
         "optimal",
+        "pandas",
         "run",
         "sensitivity",
         "ui",
@@ -81,7 +82,7 @@ def test_the_other_locks_go_with_the_dev_lock(root: Path) -> None:
     # All are installed into .venv: a package in two of them has one version, or one for each Python.
     dev = pins(root / "requirements" / "dev.lock")
     names = {pin.partition("==")[0] for pin in dev}
-    for name in ("docs", "optimal", "sensitivity", "ui", "engines"):
+    for name in ("docs", "optimal", "sensitivity", "ui", "pandas", "engines"):
         both = {
             pin for pin in pins(root / "requirements" / f"{name}.lock") if pin.partition("==")[0] in names
         }

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import sys
 from dataclasses import replace
 
 import polars as pl
@@ -169,3 +170,31 @@ def test_the_wide_summary_has_the_numbers_of_the_long_one(scenario):
         assert place[row["metric"]] == row["mean"]
         assert place[f"{row['metric']}_ci95"] == pytest.approx((row["ci95_high"] - row["ci95_low"]) / 2)
     assert len(metrics.ALL) < len(wide.columns)
+
+
+def test_to_latex_is_a_table_of_the_named_metrics(scenario):
+    result = sj.run(scenario, ["tail_drop", RED], seeds=[1, 2, 3])
+    lines = result.to_latex(["sojourn_p95_s", "sojourn_p99_s"]).splitlines()
+    assert lines[0] == r"\begin{tabular}{lrr}"
+    assert [line.partition(" & ")[0] for line in lines[4:-2]] == ["sojourn p95, ms", "sojourn p99, ms"]
+    assert len(result.to_latex().splitlines()) > len(lines)
+    with pytest.raises(sj.InputError, match='"delay" is not a metric'):
+        result.to_latex(["delay"])
+    with pytest.raises(sj.InputError, match="metrics: 5 is no list of texts"):
+        result.to_latex(5)
+
+
+def test_to_pandas_is_the_summary(scenario):
+    pytest.importorskip("pandas")
+    result = sj.run(scenario, ["tail_drop", RED], seeds=[1, 2])
+    table = result.to_pandas(wide=True)
+    assert table["qdisc"].tolist() == result.qdiscs
+    assert table["utilization"].tolist() == result.summary(wide=True)["utilization"].to_list()
+    assert result.to_pandas().shape == result.summary().shape
+
+
+def test_without_pandas_the_error_names_the_extra(scenario, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setattr(pl.DataFrame, "to_pandas", lambda _: __import__("pandas"))
+    with pytest.raises(sj.MissingError, match=r"pip install sojourn\[pandas\]"):
+        sj.run(scenario).to_pandas()

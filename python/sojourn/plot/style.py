@@ -105,7 +105,7 @@ def looks(result: Result) -> dict[Variant, Look]:
 
 
 class Picture(ShownFigure):
-    """A figure that notebooks show, and whose PDF and PostScript files embed fonts as TrueType (type 42), as journals demand."""
+    """A figure for notebooks, and for journals: PDF and PostScript files embed TrueType fonts (type 42)."""
 
     def savefig(self, *args: Any, **kwargs: Any) -> None:
         """Save as `Figure.savefig` does."""

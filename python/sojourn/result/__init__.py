@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.errors import InputError
-from sojourn.kinds import flag, optional, path, takes, text
+from sojourn.errors import InputError, MissingError
+from sojourn.kinds import flag, optional, path, takes, text, texts
 from sojourn.result.statistics import estimate
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from sojourn.plot import Plots
     from sojourn.result.equivalence import Agreement
 
@@ -562,6 +564,45 @@ class Result:
             }
         )
         return pl.DataFrame(_summary_rows(self.runs), schema=kinds)
+
+    @takes(window=optional(text), wide=flag)
+    def to_pandas(self, window: str | None = None, *, wide: bool = False) -> pd.DataFrame:
+        """The same as `summary`, as a table of pandas.
+
+        Raises `MissingError` without pandas and pyarrow, which are the extra ``sojourn[pandas]``.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("dumbbell", {"duration": "41 s"}))
+        >>> list(result.to_pandas().columns)[:4]  # doctest: +SKIP
+        ['qdisc', 'link', 'class', 'metric']
+        """
+        table = self.summary(window, wide=wide)
+        try:
+            return table.to_pandas()
+        except ImportError:
+            raise MissingError("to_pandas: pandas is not installed; pip install sojourn[pandas]") from None
+
+    @takes(metrics=texts, link=optional(text))
+    def to_latex(self, metrics: Sequence[str] = (), link: str | None = None) -> str:
+        r"""A LaTeX table of metrics by qdiscs at `link` (default: the first), for the package booktabs.
+
+        A cell is the mean over the seeds with the half-width of its 95 % interval. `metrics` are names of
+        ``sojourn list metrics``; by default those of the summary. Raises `InputError` for an unknown one.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> print(sj.run(sc, ["tail_drop", "pi"], seeds=[1]).to_latex(["utilization"]))
+        \begin{tabular}{lrr}
+        \toprule
+         & tail\_drop & pi \
+        \midrule
+        utilisation, \% & 100.0 & 100.0 \
+        \bottomrule
+        \end{tabular}
+        """
+        from sojourn.result import markup, tables
+
+        return markup.latex(tables.of_metrics(self.for_link(link or self.links[0]), metrics))
 
     def warm_up(self) -> pl.DataFrame:
         """The warm-up that MSER-5 finds in the backlog of each run and link, beside the scenario's.

@@ -20,7 +20,7 @@ from sojourn.result.words import (
     with_sign,
 )
 
-__all__ = ["MOST_ROWS", "Table", "agreement", "by_class", "by_queue", "by_variant", "by_window"]
+__all__ = ["MOST_ROWS", "Table", "agreement", "by_class", "by_queue", "by_variant", "by_window", "of_metrics"]
 
 #: Most classes, queues and windows of a table.
 MOST_ROWS = 20
@@ -54,6 +54,15 @@ def by_variant(view: Result, columns: Sequence[Column] | None = None, notes: Seq
     rows = [[column.long, *(cell(view, one, column) for one in view.variants)] for column in chosen]
     rows += _further(view) if columns is None else []
     return Table(_transposed([heads, *(row for row in rows if any(row[1:]))]), notes=tuple(notes))
+
+
+def of_metrics(view: Result, names: Sequence[str]) -> Table:
+    """Named metrics, or those of the summary, by the variants of the result at one link."""
+    known = {column.metric: column for column in metrics.ALL}
+    for name in names:
+        view.check_metric(name)
+    columns = [known.get(name) or _column(name) for name in names] or metrics.SUMMARY
+    return by_variant(view, [fitted(view, column) for column in columns])
 
 
 def _further(view: Result) -> Iterator[list[str]]:
