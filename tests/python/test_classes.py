@@ -216,8 +216,11 @@ def test_a_damaged_class_is_named(chain, refused, folder, place, key, value, mes
 
 
 def test_a_block_a_link_is_printed_and_a_short_table_of_classes(chain, made):
-    first, second = printed(chain).split("\nb-c\n")
-    assert first.startswith("Two queues in a row\n2 seeds; mean ± half-width of the 95 % interval\na-b\n")
+    first, second = printed(chain, every=True).split("\nb-c\n")
+    assert first.startswith(
+        "Two queues in a row\n2 seeds; mean ± half-width of the 95 % interval\n\nMean delays at 2"
+    )
+    assert "\n\na-b\n" in first
     for text, classes in ((first, 2), (second, 1)):
         # All columns fit into two tables.
         assert text.count("utilisation, %") == 1
@@ -475,7 +478,7 @@ def test_a_link_is_headed_by_its_own_qdisc(folder):
     (folder / "two.toml").write_text(CHAIN.replace('qdisc   = "tail_drop"', f'qdisc   = "{RED}"', 1))
     scenario = sj.load(folder / "two.toml")
     first, second = printed(sj.run(scenario)).split("\nb-c\n")
-    assert first.splitlines()[3].strip() == RED_TOLD
+    assert first.partition("\na-b\n")[2].splitlines()[0].strip() == RED_TOLD
     assert second.splitlines()[0].strip() == "tail_drop"
     assert printed(sj.run(scenario, "pi")).count("tail_drop") == 0
 
@@ -488,14 +491,17 @@ def test_a_qdisc_with_a_flag_heads_its_link_too(folder):
     again = sj.Result.read(result.write(folder / "out"))
     for one in (result, again):
         first, second = printed(one).split("\nb-c\n")
-        assert first.splitlines()[3].strip() == "red:min=5 packets,max=15 packets,gentle=false"
+        assert (
+            first.partition("\na-b\n")[2].splitlines()[0].strip()
+            == "red:min=5 packets,max=15 packets,gentle=false"
+        )
         assert second.splitlines()[0].strip() == "tail_drop"
 
 
 def test_the_first_link_is_one_that_data_cross():
     result = sj.run(sj.load("home/film", {"duration": "2 s", "warmup": "1 s"}))
     assert result.links == ["down", "up"]
-    assert printed(result).splitlines()[2] == "down"
+    assert printed(result).index("\n\ndown\n") < printed(result).index("\n\nup\n")
     assert result.plot.queue().lines[0].get_ydata() == pytest.approx(
         result.for_link("down").plot.queue().lines[0].get_ydata(), nan_ok=True
     )

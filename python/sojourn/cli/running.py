@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sojourn.cli import printing
@@ -75,9 +76,11 @@ def _tables(result: Result, *, every: bool) -> Iterator[Table | str]:
         if link not in shown:
             continue
         if link is not None:
+            table = tables.by_variant(view) if every else tables.by_variant(view, *differing(view))
             if len(result.links) > 1:
-                yield f"{link}: {by_plant(headline, view)}"
-            yield tables.by_variant(view) if every else tables.by_variant(view, *differing(view))
+                notes = (by_plant(headline, view), *table.notes)
+                table = replace(table, title=link, notes=notes)
+            yield table
             both = tables.agreement(result.for_link(link)) if len(result.plants) > 1 else None
             yield from [] if both is None else [both]
         yield from tables.by_window(view)
