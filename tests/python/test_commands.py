@@ -356,7 +356,7 @@ def test_kinds_are_those_of_the_compiled_half(sojourn):
     assert set(known) - {"topics", "or", "and"} == {*KINDS, "keys"}
     # Its help names all of them.
     help_of_list = " ".join(sojourn("list", "--help").stdout.split())
-    assert f"List {', '.join(KINDS)}, keys, or files." in help_of_list
+    assert f"List {', '.join(KINDS)}, keys, figures, or files." in help_of_list
 
 
 def test_list_is_text_or_json(sojourn):

@@ -594,9 +594,9 @@ class Result:
         >>> print(sj.run(sc, ["tail_drop", "pi"], seeds=[1]).to_latex(["utilization"]))
         \begin{tabular}{lrr}
         \toprule
-         & tail\_drop & pi \
+         & tail\_drop & pi \\
         \midrule
-        utilisation, \% & 100.0 & 100.0 \
+        utilisation, \% & 100.0 & 100.0 \\
         \bottomrule
         \end{tabular}
         """
