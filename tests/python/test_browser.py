@@ -341,6 +341,41 @@ def test_one_of_several_links_is_shown_and_its_charts_have_their_size(browser, c
     assert browser.complaints == []
 
 
+def ranking(browser):
+    """Laws of the ranking, and the numbers of a column, from the top."""
+    rows = "[...document.querySelectorAll('.ranking tbody tr')]"
+    laws = browser.evaluate(f"{rows}.map((row) => Number(row.dataset.law))")
+    return laws, browser.evaluate(f"{rows}.map((row) => parseFloat(row.cells[2].firstChild.textContent))")
+
+
+@pytest.mark.parametrize("width", [500, 1400])
+def test_the_ranking_is_sorted_by_a_click(browser, made, tmp_path, width):
+    browser.open(made.report(tmp_path / "page.html"), width)
+    heads = "[...document.querySelectorAll('.ranking thead th')]"
+    assert browser.evaluate(f"{heads}.every((head) => head.checkVisibility())"), "names of the columns stay"
+    assert browser.evaluate(f"{heads}.map((head) => head.ariaSort)")[:3] == [None, "ascending", None]
+    for ascending in (True, False):
+        browser.evaluate(f"{heads}[2].firstChild.click()")
+        numbers = ranking(browser)[1]
+        assert numbers == sorted(numbers, reverse=not ascending)
+    browser.evaluate(f"{heads}[0].firstChild.click()")
+    assert [made.qdiscs[law].partition(":")[0] for law in ranking(browser)[0]] == ["red", "tail_drop"]
+    assert browser.complaints == []
+
+
+def test_the_others_fade_while_the_pointer_is_on_a_point(browser, page):
+    browser.open(page, 1400)
+    point = "document.querySelector('.wide > svg g[data-law=\"1\"]')"
+    x, y = browser.evaluate(
+        f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({point}.getBoundingClientRect())"
+    )
+    browser.mouse("moved", x, y)
+    assert browser.evaluate("document.querySelector('.ranking tr.named').dataset.law") == "1"
+    assert browser.evaluate("document.querySelector('.wide > svg g.faded').dataset.law") == "0"
+    browser.mouse("moved", 1, 1)
+    assert browser.evaluate("document.querySelectorAll('.faded, .named').length") == 0
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_of_a_certificate_shows_its_map(browser, tmp_path, dark):
     certificate = sj.prove(sj.load("dumbbell"), "pi")
@@ -400,7 +435,7 @@ def test_tables_of_classes_are_not_cut_off(browser, folder, width):
     qdiscs = ["pi:target=20packets", "red:min=5packets,max=15packets"]
     browser.open(sj.run(sj.load(path), qdiscs=qdiscs, seeds=[1, 2]).report(folder / "page.html"), width)
     cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)"
-    assert browser.evaluate(cut) == [0, 0, 0]
+    assert browser.evaluate(cut) == [0] * 4
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ def test_a_plot_has_a_line_and_a_band_for_each_qdisc_and_one_legend(made, name, 
     assert len(axes.figure.legends) == 1
 
 
-@pytest.mark.parametrize("name", [*FIGURES, "summary", "differences", "network"])
+@pytest.mark.parametrize("name", [*FIGURES, "summary", "differences", "delay_utilization", "network"])
 def test_a_plot_draws_into_the_callers_axes_and_is_saved_as_svg(made, name, tmp_path):
     figure = Figure()
     left, right = figure.subplots(1, 2)
@@ -261,7 +261,7 @@ def test_ids_are_unique_and_references_find_them(page):
 
 def test_every_figure_is_well_formed_and_follows_the_theme(page):
     pictures = re.findall(r"<svg (?!class=\"chip\").*?</svg>", page, flags=re.S)
-    assert len(pictures) == 7 + 1 + 2 * 3, "seven charts, the network, intervals for three widths of page"
+    assert len(pictures) == 7 + 1 + 3 * 3, "charts, the network, and three for three widths"
     for picture in pictures:
         ElementTree.fromstring(picture.replace("<svg ", '<svg xmlns:xlink="x" ', 1))
         assert "var(--qdisc-" in picture
@@ -286,7 +286,17 @@ def test_the_page_shows_the_table_the_command_and_the_scenario(page, made):
         mean, _, half = words.cell(made, variant, metrics.QUEUE_MEAN_PACKETS).partition(" ± ")
         assert mean in text
         assert f"± {half}" in text
-    for section in ("network", "summary", "differences", "queue", "delay", "marks", "use", "repeat"):
+    for section in (
+        "network",
+        "tradeoff",
+        "summary",
+        "differences",
+        "queue",
+        "delay",
+        "marks",
+        "use",
+        "repeat",
+    ):
         assert f'id="{section}"' in page
     for chart in ("queue", "delay", "cdf", "drops", "marks", "utilization", "window"):
         assert f'data-chart="{chart}"' in page

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
 from sojourn.kinds import count, flag, instance, number, one_of_kind, optional, shown, takes, text
-from sojourn.plot import bands, intervals, style
+from sojourn.plot import bands, intervals, style, tradeoff
 from sojourn.plot import network as drawing
 from sojourn.plot import windows as of_windows
 from sojourn.plot.bands import Band
@@ -128,6 +128,33 @@ class Plots:
         drawn.set_ylim(0, 100)
         style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
         return self._finish(drawn, ax)
+
+    @picture(delay=text, use=text)
+    def delay_utilization(
+        self,
+        delay: str = "sojourn_p95_s",
+        use: str = "utilization",
+        *,
+        ax: Axes | None = None,
+        **_paper: Unpack[Paper],
+    ) -> Axes:
+        """Delay against use of every qdisc: mean over the seeds, 95 % intervals, and an ellipse of the seeds.
+
+        Delay falls to the right, as in RFC 7928, section 2.7. The ellipse has one standard deviation of the
+        Gaussian that explains the seeds, three of them at least; the steps are the front: no qdisc has both
+        less delay and more use than one on it. `delay` and `use` are metrics, such as ``"sojourn_mean_s"``
+        and ``"goodput_bps"``. Raises `InputError` for an unknown one.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
+        >>> result = sj.run(sc, qdiscs=["tail_drop", "pi"])
+        >>> result.plot.delay_utilization().get_ylabel()
+        'utilisation, %'
+        """
+        if ax is None:
+            _, (ax,) = style.figure((0.75 * self.canvas.size[0], 0.6 * self.canvas.size[0]))
+        style.quieten(ax)
+        return tradeoff.draw(ax, self.result, delay, use)
 
     @picture(qdisc=optional(text))
     def queues(self, qdisc: str | None = None, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:

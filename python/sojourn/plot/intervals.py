@@ -96,8 +96,9 @@ def by_class(ax: Axes, result: Result, metric: str) -> Axes:
             _interval(ax, row, looks[variant], words.scaled(result, variant, column, traffic_class))
     for variant, look in looks.items():
         # For the legend.
-        mark = look.stroke.marker
-        ax.plot([], [], color=look.colour, marker=mark, linewidth=2.2, label=style.plain(called[variant]))
+        ax.plot(
+            [], [], color=look.colour, marker=look.marker, linewidth=2.2, label=style.plain(called[variant])
+        )
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
     ax.xaxis.set_major_locator(MaxNLocator(4))
@@ -170,8 +171,8 @@ def _interval(ax: Axes, row: float, look: Look, found: Estimate | None, *, hollo
         [found.mean],
         [row],
         color=colour,
-        marker=look.stroke.marker,
-        markersize=7 if look.stroke.marker == "o" else 5.5,
+        marker=look.marker,
+        markersize=5.5 if look.marker == "D" else 7,
         markerfacecolor=style.PAPER if hollow else colour,
         markeredgewidth=1.6,
         clip_on=False,

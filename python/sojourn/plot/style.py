@@ -27,6 +27,8 @@ INK, MUTED, RULE, PAPER = "#1c2128", "#5b6570", "#d9dee3", "#ffffff"
 #: Strokes and gaps in pixels, the empty one solid. Four dashes with seven colours: no two of 28 qdiscs share
 #: both, and neighbours differ in print without colour too.
 DASHES: tuple[tuple[float, ...], ...] = ((), (8, 3), (2, 2), (9, 2.5, 2, 2.5))
+#: Markers of a mean beside the dashes, for the same reason.
+MARKERS = ("o", "s", "^", "v")
 #: Opacity of a band.
 BAND_ALPHA = 0.18
 #: Line widths of a mean and of one flow, points.
@@ -48,13 +50,13 @@ class Stroke:
     dashed: bool = True
     #: Drawing order.
     above: float = 2.0
-    #: Marker of a mean.
-    marker: str = "o"
+    #: Marker of a mean; None: that of its qdisc.
+    marker: str | None = None
 
 
 #: Strokes for several plants: the fluid's line, thin and sharp, lies on a broad and pale one of the packets.
 STROKES = {"fluid": Stroke(width=1.2, above=2.5, marker="D")}
-BROAD = Stroke(width=3.6, alpha=0.4, dashed=False)
+BROAD = Stroke(width=3.6, alpha=0.4, dashed=False, marker="o")
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,11 @@ class Look:
     def dash(self) -> Dash:
         """The same as a Matplotlib line style."""
         return (0, tuple(length / self.stroke.width for length in self.pattern)) if self.pattern else "-"
+
+    @property
+    def marker(self) -> str:
+        """Marker of a mean: of the plant, if there are several, else of the qdisc."""
+        return self.stroke.marker or MARKERS[self.place % len(MARKERS)]
 
     @property
     def line(self) -> dict[str, Any]:

@@ -26,8 +26,12 @@ def summary(result: Result, ids: str = "") -> str:
     rows = [
         (one, [cell(column, words.cell(result, one, column)) for column in shown]) for one in result.variants
     ]
+    # Each of several links has the sentence under its name.
+    sentence = (
+        "" if ids else f'<p class="verdict">{prose(verdicts.by_plant(verdicts.headline, result))}</p>\n'
+    )
     return (
-        f'<section id="{ids}summary">\n<h2>Summary</h2>\n{table(result, shown, rows)}\n'
+        f'<section id="{ids}summary">\n<h2>Summary</h2>\n{sentence}{table(result, shown, rows)}\n'
         f'<figure id="{ids}means">{_means(result, ids)}\n'
         f'<figcaption class="note">{escape(_summary_note(result))}</figcaption></figure>\n</section>'
     )

@@ -234,6 +234,46 @@
     }
   }
 
+  // ---- Tables and points ------------------------------------------------------------------------
+
+  // A click on the head of a column sorts the rows by it, a second one the other way; names go by the alphabet,
+  // and cells without a number last.
+  function sortable(table) {
+    const heads = [...table.tHead.rows[0].cells];
+    const [body] = table.tBodies;
+    const number = (cell) => parseFloat(cell.firstChild.textContent.replace("\u2212", "-"));
+    const order = (column) => (one, other) => {
+      const [left, right] = [one, other].map((row) => row.cells[column]);
+      if (column === 0) return left.textContent.localeCompare(right.textContent);
+      return number(left) - number(right) || 0;
+    };
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const ascending = head.ariaSort !== "ascending";
+        for (const other of heads) other.ariaSort = null;
+        head.ariaSort = ascending ? "ascending" : "descending";
+        const rows = [...body.rows].sort(order(column));
+        const filled = rows.filter((row) => column === 0 || !Number.isNaN(number(row.cells[column])));
+        const empty = rows.filter((row) => !filled.includes(row));
+        body.append(...(ascending ? filled : filled.reverse()), ...empty);
+      });
+    });
+  }
+
+  // While the pointer is on a law in the bar, in a table or on its point, the others fade.
+  function highlight(law) {
+    named = law;
+    for (const row of document.querySelectorAll("tr[data-law]")) row.classList.toggle("named", Number(row.dataset.law) === law);
+    for (const point of document.querySelectorAll(".tradeoff g[data-law]")) {
+      point.classList.toggle("faded", law !== null && Number(point.dataset.law) !== law);
+    }
+    repaint();
+  }
+
   // Show one of several links; the others' charts get their size when shown.
   function look(link) {
     document.querySelectorAll("section.link").forEach((part, i) => part.classList.toggle("shown", i === link));
@@ -288,9 +328,12 @@
   queueMicrotask(() => performance.measure("first picture", { start: began }));
   for (const button of document.querySelectorAll(".toggle")) {
     button.addEventListener("click", () => toggle(button));
-    button.addEventListener("mouseenter", () => ((named = Number(button.dataset.law)), repaint()));
-    button.addEventListener("mouseleave", () => ((named = null), repaint()));
   }
+  for (const place of document.querySelectorAll(".toggle, tr[data-law], .tradeoff g[data-law]")) {
+    place.addEventListener("mouseenter", () => highlight(Number(place.dataset.law)));
+    place.addEventListener("mouseleave", () => highlight(null));
+  }
+  document.querySelectorAll("table.sortable").forEach(sortable);
   for (const button of places) button.addEventListener("click", () => look(Number(button.dataset.link)));
   whole.addEventListener("click", () => charts.forEach((chart) => zoom(chart, null)));
   theme.addEventListener("click", () => {

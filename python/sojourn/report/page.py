@@ -11,7 +11,18 @@ from html import escape
 from importlib.resources import files
 
 from sojourn.plot import Canvas, Plots, style
-from sojourn.report import chapters, classes, comparison, live, queues, setting, users, verdicts, windows
+from sojourn.report import (
+    chapters,
+    classes,
+    comparison,
+    live,
+    queues,
+    setting,
+    tradeoff,
+    users,
+    verdicts,
+    windows,
+)
 from sojourn.report.figures import svg
 from sojourn.report.parts import figure_of, prose, variant
 from sojourn.result import Result, metrics, words
@@ -123,6 +134,7 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
     if not view.links:
         return _at_no_qdisc(sight)
     parts = [
+        tradeoff.section(view, ids, stated=not ids and not users.applies(view)),
         comparison.summary(view, ids),
         comparison.differences(view, baseline, ids),
         comparison.agreement(view, ids),
@@ -155,11 +167,15 @@ def _at_no_qdisc(sight: live.Sight) -> str:
 def _head(result: Result, baseline: str) -> str:
     ran = " ".join(setting.sentences(result.scenario))
     network = svg(figure_of(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
+    answer = f'<p class="headline">{prose(_headline(result, baseline))}</p>\n{_incomplete(result)}'
+    if users.applies(result):
+        first, beside = f"{answer}{users.section(result)}", ""
+    else:
+        first, beside = "", answer
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
-        f'<p class="headline">{prose(verdicts.opening(result, baseline))}</p>\n{_incomplete(result)}'
-        f"{users.section(result) if users.applies(result) else ''}"
-        f'<div class="scene"><p class="setting">{prose(f"{ran} {_extent(result)}")}</p>\n'
+        f'{first}<div class="scene"><div>\n{beside}'
+        f'<p class="setting">{prose(f"{ran} {_extent(result)}")}</p>\n</div>\n'
         f'<figure id="network">{network}</figure></div>\n{_notes(result)}</header>'
     )
 
@@ -171,6 +187,18 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
         return ""
     shown = f"The {live.MOST_LINKS} links of the highest mean utilisation are shown"
     return f'<p class="note">{shown}; the result has {left} more.</p>\n'
+
+
+def _headline(result: Result, baseline: str) -> str:
+    """The headline: what users notice, or delays; each of several links has its own, in its part."""
+    several = len(result.links) != 1
+    sentences = (
+        verdicts.links if several else tradeoff.demands if tradeoff.applies(result) else verdicts.headline
+    )
+    if not users.applies(result):
+        return verdicts.by_plant(sentences, result)
+    # A fluid has neither calls nor pages.
+    return verdicts.by_plant(lambda one: users.headline(one, baseline) or sentences(one), result)
 
 
 def _extent(result: Result) -> str:

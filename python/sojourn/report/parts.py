@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from html import escape
 
 from matplotlib.axes import Axes
@@ -20,6 +20,8 @@ BARE = Canvas(legend=False)
 INTERVALS = {"wide": (14.5, 4), "middle": (8.8, 2), "narrow": (5.1, 1)}
 # Thickness of a line's sample beside a name, relative to the line.
 CHIP = 3 / style.LINE
+#: Marks of a row that stands out, and of the column by which rows are sorted.
+STRONG, ASCENDING = ' class="strong"', ' aria-sort="ascending"'
 
 
 def pictures(name: str, alt: str, axes: dict[str, Axes]) -> str:
@@ -85,18 +87,32 @@ def _named(law: str, parameters: str) -> str:
     return f'<span class="law">{escape(law)}</span>{detail}'
 
 
-def table(result: Result, columns: list[Column], rows: list[tuple[Variant, list[str]]]) -> str:
-    """A table of qdiscs by metrics."""
+def table(
+    result: Result,
+    columns: list[Column],
+    rows: list[tuple[Variant, list[str]]],
+    *,
+    kind: str = "sortable",
+    strong: Collection[Variant] = (),
+    by: Column | None = None,
+) -> str:
+    """A table of qdiscs by metrics, of a `kind` of the style sheet; the `strong` rows stand out there.
+
+    `by` is the column whose values ascend.
+    """
+    places = {one: place for place, one in enumerate(result.variants)}
     heads = "".join(
-        f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
+        f'<th scope="col"{ASCENDING if column == by else ""}>{escape(column.short)}'
+        f'<span class="unit">{escape(column.unit)}</span></th>'
         for column in columns
     )
     body = "\n".join(
-        f'<tr><th scope="row">{variant(result, one, whole=True)}</th>{"".join(cells)}</tr>'
+        f'<tr data-law="{places[one]}"{STRONG if one in strong else ""}>'
+        f'<th scope="row">{variant(result, one, whole=True)}</th>{"".join(cells)}</tr>'
         for one, cells in rows
     )
     return (
-        '<div class="scroll"><table>\n'
+        f'<div class="scroll"><table class="{kind}">\n'
         f'<thead><tr><th scope="col">qdisc</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n</table></div>"
     )
