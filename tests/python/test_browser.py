@@ -14,7 +14,7 @@ import sojourn as sj
 pytestmark = pytest.mark.browser
 
 OVER_TIME = ("queue", "delay", "drops", "marks", "utilization", "window")
-CHARTS = (*OVER_TIME, "cdf")
+CHARTS = (*OVER_TIME, "ccdf")
 #: Samples of a long series, and time limit of their picture, ms.
 LONG = 200_000
 
@@ -147,11 +147,37 @@ def test_nine_laws_and_their_flows_fit_the_page(browser, made, tmp_path, width):
     browser.open(many_laws(made).report(tmp_path / "nine.html"), width)
     assert browser.complaints == []
     assert browser.evaluate("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    legend = "document.querySelector('.laws')"
+    assert browser.evaluate(f"{legend}.scrollWidth <= {legend}.clientWidth"), "no legend is cut"
+    panels = "document.querySelectorAll('#chart-window .panel:not([hidden])').length"
+    assert browser.evaluate(panels) == 9
+    browser.evaluate("document.getElementById('overlay').click()")
+    pressed = "document.querySelectorAll('.toggle[aria-pressed=true]').length"
+    assert browser.evaluate(pressed) == 3, "an overlay begins with three laws"
+    browser.evaluate("document.querySelectorAll('.toggle[aria-pressed=false]').forEach((one) => one.click())")
     x, y, across, height = box(browser, "window")
     browser.mouse("moved", x + across / 2, y + height / 2)
     assert browser.evaluate("document.querySelectorAll('.tip:not([hidden]) output').length") == 9
     flows = "JSON.parse(document.getElementById('data').textContent).charts.at(-1).levels[0].flows.length"
     assert browser.evaluate(flows) == 9
+
+
+def test_panels_are_drawn_in_view_and_zoom_together(browser, made, tmp_path):
+    browser.open(many_laws(made).report(tmp_path / "nine.html"), 1200)
+    drawn = "document.querySelectorAll('#chart-window .panel canvas').length"
+    assert browser.evaluate(drawn) == 0, "it is far below"
+    browser.evaluate("document.querySelector('#chart-window').scrollIntoView({block: 'center'})")
+    browser.settle()
+    browser.evaluate("new Promise((done) => setTimeout(done, 300))")
+    assert browser.evaluate(drawn) == 9
+    panel = "document.querySelectorAll('#chart-window .panel .chart')"
+    browser.evaluate(f"{panel}[2].dispatchEvent(new KeyboardEvent('keydown', {{key: '+'}}))")
+    browser.evaluate("new Promise((done) => setTimeout(done, 300))")
+    assert browser.evaluate(f"[...{panel}].map((one) => Number(one.dataset.from))") == [1.5] * 9
+    browser.evaluate("document.getElementById('overlay').click()")
+    browser.settle()
+    assert chart(browser, "window", "from") == 1.5, "the overlay has the same view"
+    assert browser.complaints == []
 
 
 def test_it_draws_the_numbers_of_the_result(browser, page, made):
@@ -181,12 +207,12 @@ def test_charts_over_time_zoom_together_and_come_back(browser, page):
     for name in OVER_TIME:
         assert chart(browser, name, "from") == pytest.approx(1.5, abs=0.05), name
         assert chart(browser, name, "to") == pytest.approx(3.0, abs=0.05), name
-    assert chart(browser, "cdf", "from") == 0
+    last = chart(browser, "ccdf", "to")
     assert chart(browser, "queue", "step") < coarse, "a closer look has finer points"
     double_click(browser, "delay")
     assert [chart(browser, name, "to") for name in OVER_TIME] == [6.0] * len(OVER_TIME)
-    drag(browser, "cdf", 0.0, 0.5)
-    assert chart(browser, "cdf", "to") < 0.6 * chart(browser, "cdf", "finest")
+    drag(browser, "ccdf", 0.0, 0.5)
+    assert chart(browser, "ccdf", "to") < last
     assert chart(browser, "queue", "to") == 6.0
     browser.evaluate("document.getElementById('whole').click()")
     assert browser.evaluate("document.getElementById('whole').hidden")

@@ -27,7 +27,7 @@ from sojourn import catalogue
 from sojourn.cli import running
 from sojourn.plot import bands, style
 from sojourn.report import columns as packing
-from sojourn.report import setting
+from sojourn.report import constant, setting
 from sojourn.report.figures import svg
 from sojourn.result import metrics, words
 from sojourn.result.statistics import Estimate
@@ -39,6 +39,7 @@ FIGURES = {
     "queue": "queue, packets",
     "delay": "sojourn, ms",
     "cdf": "packets that wait no longer, %",
+    "delay_ccdf": "quantile of the packets",
     "drops": "drops, %",
     "marks": "marks, %",
     "utilization": "utilisation, %",
@@ -199,6 +200,27 @@ def test_the_delay_curve_rises_to_one(made):
         assert band.mean[-1] == 1.0
 
 
+def test_the_tails_are_those_of_the_distribution(made):
+    axes = made.plot.delay_ccdf()
+    for line, qdisc in zip(axes.get_lines(), made.qdiscs, strict=True):
+        delays, shares = line.get_xdata() / 1000, line.get_ydata()
+        assert np.all(np.diff(shares) <= 0)
+        assert shares[0] > 0.5, "the median is in the picture"
+        p99 = np.mean(list(made.values(qdisc, "sojourn_p99_s").values()))
+        assert np.interp(-0.01, -shares, delays) == pytest.approx(p99, rel=0.1)
+
+
+def test_what_is_equal_under_every_law_is_one_line():
+    laws = {"pie": columns(0.02, 0.0), "pi": columns(0.05, 0.001)}
+    varied, same = constant.split(invented(laws), metrics.SUMMARY)
+    assert same == "Under every qdisc: utilisation 99.0 % and marks 0.0 %."
+    assert metrics.DROP_RATIO in varied
+    assert metrics.JAIN_INDEX not in varied, "nobody has it"
+    varied, same = constant.split(invented({"pie": columns(0.02, 0.0)}), metrics.SUMMARY)
+    assert same == ""
+    assert metrics.MARK_RATIO in varied
+
+
 class Page(HTMLParser):
     """Collects a page's external references, its ids, and its text."""
 
@@ -281,7 +303,8 @@ def test_numbers_in_pictures_keep_their_digits():
 def test_the_page_shows_the_table_the_command_and_the_scenario(page, made):
     text = " ".join(" ".join(Page(page).words).split())
     assert "Eight flows on a small link" in text
-    assert "8 long flows (newreno, with ECN, packets of 1000 B) share a link of 2 Mbit/s" in text
+    flows = "8 long flows (newreno, access links of 8 ms to 12 ms one way, with ECN, packets of 1000 B)"
+    assert f"{flows} share a link of 2 Mbit/s" in text
     for variant in made.variants:
         mean, _, half = words.cell(made, variant, metrics.QUEUE_MEAN_PACKETS).partition(" ± ")
         assert mean in text
@@ -298,7 +321,7 @@ def test_the_page_shows_the_table_the_command_and_the_scenario(page, made):
         "repeat",
     ):
         assert f'id="{section}"' in page
-    for chart in ("queue", "delay", "cdf", "drops", "marks", "utilization", "window"):
+    for chart in ("queue", "delay", "ccdf", "drops", "marks", "utilization", "window"):
         assert f'data-chart="{chart}"' in page
     assert "1 to 3" in text
     assert "prefers-color-scheme: dark" in page

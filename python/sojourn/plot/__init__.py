@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
 from sojourn.kinds import count, flag, instance, number, one_of_kind, optional, shown, takes, text
-from sojourn.plot import bands, intervals, style, tradeoff
+from sojourn.plot import bands, ccdf, intervals, style, tradeoff
 from sojourn.plot import network as drawing
 from sojourn.plot import windows as of_windows
 from sojourn.plot.bands import Band
@@ -46,10 +46,13 @@ class Canvas:
     points: int = 400
     #: True if the picture has its own legend.
     legend: bool = True
+    #: True if lines over time are those of the first seed; else they are means, which cancel oscillations.
+    one_seed: bool = False
 
     def __post_init__(self) -> None:
         one_of_kind("points", count, self.points)
         one_of_kind("legend", flag, self.legend)
+        one_of_kind("one_seed", flag, self.one_seed)
         size: object = self.size
         if not isinstance(size, tuple | list) or len(size) != 2:
             raise InputError(f"size: {shown(size)} is no size; expected width and height, such as (9.0, 3.4)")
@@ -127,6 +130,24 @@ class Plots:
         drawn.set_xlim(0, grid[-1] * scale)
         drawn.set_ylim(0, 100)
         style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
+        return self._finish(drawn, ax)
+
+    @picture()
+    def delay_ccdf(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
+        """Tails of the sojourn time on logarithmic axes: the share of packets that wait longer, p50 to p99.9.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> [label.get_text() for label in result.plot.delay_ccdf().get_yticklabels()]
+        ['p50', 'p90', 'p95', 'p99', 'p99.9']
+        """
+        drawn = self._axes(ax)
+        unit, scale = self.delay_unit()
+        delays = self.tail_grid(2 * self.canvas.points)
+        for band in ccdf.tails(self.result, delays):
+            self._draw(drawn, band.scaled(scale))
+        ccdf.scale(drawn, delays * scale)
+        style.label(drawn, f"sojourn, {unit}", ccdf.LABEL)
         return self._finish(drawn, ax)
 
     @picture(delay=text, use=text)
@@ -553,6 +574,11 @@ class Plots:
         """Delays at which the distribution is drawn, seconds, from zero."""
         return np.linspace(0.0, self._longest_s(), points or 2 * self.canvas.points)
 
+    @takes(points=count)
+    def tail_grid(self, points: int) -> bands.Line:
+        """Delays at which the tails are drawn, seconds, at equal ratios."""
+        return ccdf.grid(self.result, self._longest_s(), points)
+
     def end_s(self) -> float:
         """End of the run, seconds."""
         return words.seconds(self.result.scenario.get("duration")) or bands.end_s(self.result)
@@ -584,7 +610,7 @@ class Plots:
         drawn = self._axes(ax)
         unit, times = self.time_unit()
         for band in bands.over_time(self.result, name, self.canvas.points // coarse):
-            self._draw(drawn, band.scaled(times, scale))
+            self._draw(drawn, band.scaled(times, scale), one_seed=self.canvas.one_seed)
         drawn.set_ylim(bottom=0)
         self._time_axis(drawn, times)
         style.label(drawn, f"time, {unit}", label)
@@ -619,11 +645,12 @@ class Plots:
         drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
         return drawn
 
-    def _draw(self, ax: Axes, band: Band) -> None:
+    def _draw(self, ax: Axes, band: Band, *, one_seed: bool = False) -> None:
         look = style.looks(self.result)[band.variant]
         name = style.plain(words.variant_names(self.result)[band.variant])
         ax.fill_between(band.x, band.low, band.high, color=look.colour, alpha=style.BAND_ALPHA, linewidth=0)
-        ax.plot(band.x, band.mean, linestyle=look.dash, label=name, **look.line)
+        line = band.first if one_seed and band.first is not None else band.mean
+        ax.plot(band.x, line, linestyle=look.dash, label=name, **look.line)
 
     def _time_axis(self, ax: Axes, times: float) -> None:
         """Limits from the start to the end, the warm-up shaded and every change marked."""

@@ -42,10 +42,13 @@ class Band:
     mean: Line
     low: Line
     high: Line
+    #: The first seed alone, if it is at hand.
+    first: Line | None = None
 
     def scaled(self, x: float = 1.0, y: float = 1.0) -> Band:
         """The same band in other units."""
-        return Band(self.variant, self.x * x, self.mean * y, self.low * y, self.high * y)
+        first = None if self.first is None else self.first * y
+        return Band(self.variant, self.x * x, self.mean * y, self.low * y, self.high * y, first)
 
 
 def step_s(result: Result, points: int) -> float:
@@ -177,7 +180,7 @@ def _band(variant: Variant, runs: list[Sampled], step: float) -> Band:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a bin without samples of any seed is NaN
         mean = np.asarray(np.nanmean(seeds, axis=0), dtype=np.float64)
-        return Band(variant, x, mean, np.nanmin(seeds, axis=0), np.nanmax(seeds, axis=0))
+        return Band(variant, x, mean, np.nanmin(seeds, axis=0), np.nanmax(seeds, axis=0), seeds[0])
 
 
 def _means(run: Sampled, step: float) -> Line:

@@ -12,11 +12,10 @@ from sojourn.report.figures import svg
 from sojourn.report.parts import figure_of, prose
 from sojourn.result import Result, words
 
-BAND_NOTE = (
-    "Here and below, the line is the mean over the seeds, the band goes from the lowest seed to the highest."
-)
+BAND_NOTE = "The line is {}, the band goes from the lowest seed to the highest."
 PLANTS_NOTE = "Thin and sharp: the fluid plant; broad and pale: what packets did."
-CDF_NOTE = "The share of packets that wait no longer than the time below."
+CCDF_NOTE = "Logarithmic axes: at p99, one packet in a hundred waits longer than the time below."
+MEAN_NOTE = "The line is the mean over the seeds."
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Chapter:
 
 CHAPTERS = (
     Chapter("queue", "Queue over time", verdicts.queue, ("queue",)),
-    Chapter("delay", "Delay", verdicts.delay, ("delay", "cdf")),
+    Chapter("delay", "Delay", verdicts.delay, ("delay", "ccdf")),
     Chapter("marks", "Drops and marks", verdicts.marks, ("drops", "marks")),
     Chapter("use", "Use of the link", verdicts.utilization, ("utilization", "window")),
     Chapter("shares", "Shares by utility", verdicts.shares, tuple(chart.name for chart in live.OF_UTILITY)),
@@ -67,7 +66,7 @@ def figure(sight: live.Sight, chart: live.Chart, verdict: str) -> str:
 def _caption(sight: live.Sight, chart: live.Chart) -> str:
     result = sight.view
     if chart.series is None:
-        return escape(CDF_NOTE)
+        return escape(f"{CCDF_NOTE} {MEAN_NOTE if words.most_seeds(result) > 1 else ''}".rstrip())
     unit, times = Plots(result).time_unit()
     step = bands.step_s(result, live.STILL.points // (COARSE if chart.coarse else 1)) * times
     live_or_still = f'<span class="step">{step:g}</span><span class="paper">{step:g}</span>'
@@ -76,8 +75,8 @@ def _caption(sight: live.Sight, chart: live.Chart) -> str:
     if finest > sample * (1 + 1e-9):
         fine = f"finest here {words.short_time(finest)}; series.parquet has {words.short_time(sample)}"
         notes[0] = notes[0].removesuffix(".") + f'<span class="live-only"> ({escape(fine)})</span>.'
+    notes.insert(0, _seeds_note(result))
     if chart is live.CHARTS[0]:
-        notes.insert(0, _seeds_note(result))
         notes += [PLANTS_NOTE] * (len(result.plants) > 1)
     if chart.name == "window" and bands.flows(result):
         kind = "Thin" if len(result.plants) == 1 else "Faint"
@@ -90,4 +89,5 @@ def _caption(sight: live.Sight, chart: live.Chart) -> str:
 def _seeds_note(result: Result) -> str:
     if not any(variant.seeded for variant in result.variants):
         return words.seedless_note(result)
-    return BAND_NOTE if words.most_seeds(result) > 1 else "One seed."
+    first = "the first seed" if words.most_seeds(result) < len(result.seeds) else f"seed {min(result.seeds)}"
+    return BAND_NOTE.format(first) if words.most_seeds(result) > 1 else "One seed."

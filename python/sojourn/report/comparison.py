@@ -7,12 +7,14 @@ from html import escape
 from matplotlib.axes import Axes
 
 from sojourn.plot import Plots, intervals
-from sojourn.report import verdicts
+from sojourn.report import constant, verdicts, wording
 from sojourn.report.parts import cell, group, name, panels, pictures, prose, table
 from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.agreement import Gap, gaps
 from sojourn.result.column import Column
 
+#: A line on columns in which no qdisc differs.
+SAME = '<p class="same">{}</p>\n'
 # Metrics drawn with intervals.
 COMPARED = (metrics.SOJOURN_MEAN_S, metrics.QUEUE_STD_PACKETS, metrics.UTILIZATION, metrics.DROP_RATIO)
 
@@ -20,9 +22,7 @@ COMPARED = (metrics.SOJOURN_MEAN_S, metrics.QUEUE_STD_PACKETS, metrics.UTILIZATI
 def summary(result: Result, ids: str = "") -> str:
     """Every metric of every qdisc, in a table and in pictures; `ids` is the prefix of ids."""
     columns = [words.fitted(result, column) for column in metrics.SUMMARY]
-    shown = [
-        column for column in columns if any(words.scaled(result, one, column) for one in result.variants)
-    ]
+    shown, same = constant.split(result, columns)
     rows = [
         (one, [cell(column, words.cell(result, one, column)) for column in shown]) for one in result.variants
     ]
@@ -32,6 +32,7 @@ def summary(result: Result, ids: str = "") -> str:
     )
     return (
         f'<section id="{ids}summary">\n<h2>Summary</h2>\n{sentence}{table(result, shown, rows)}\n'
+        f"{SAME.format(prose(same)) if same else ''}"
         f'<figure id="{ids}means">{_means(result, ids)}\n'
         f'<figcaption class="note">{escape(_summary_note(result))}</figcaption></figure>\n</section>'
     )
@@ -66,7 +67,9 @@ def differences(result: Result, baseline: str, ids: str = "") -> str:
         return ""
     columns = [words.fitted(result, column) for column in metrics.SUMMARY]
     gaps = {c.apart: [words.difference_to(result, one, baseline, c) for one in others] for c in columns}
-    shown = [column for column, found in gaps.items() if any(found)]
+    some = {column: found for column, found in gaps.items() if any(found)}
+    shown = [column for column, found in some.items() if any(gap is None or gap.mean for gap in found)]
+    same = [column.short for column in some if column not in shown]
     rows = [(one, [_difference(result, one, baseline, c) for c in shown]) for one in others]
     name = words.short_names(result.qdiscs)[baseline]
     sentence = _differences_sentence(result, name)
@@ -87,6 +90,7 @@ def differences(result: Result, baseline: str, ids: str = "") -> str:
     return (
         f'<section id="{ids}differences" class="differences">\n<h2>Differences to {escape(name)}</h2>\n'
         f'<p class="verdict">{escape(sentence)}</p>\n{table(result, shown, rows)}\n'
+        f"{SAME.format(escape(f'No differences in {wording.both(same)}.')) if same else ''}"
         f'<figure id="{ids}gaps">{picture}\n'
         f'<figcaption class="note">{escape(note)}</figcaption></figure>\n</section>'
     )

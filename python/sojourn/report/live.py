@@ -7,6 +7,7 @@ in resolves the bins.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from sojourn.plot import COARSE, GOODPUT, Canvas, Plots, bands, style
+from sojourn.plot import COARSE, GOODPUT, Canvas, Plots, bands, ccdf, style
 from sojourn.plot.bands import Band
 from sojourn.report.columns import pack
 from sojourn.result import Result, Variant, metrics, words
@@ -28,7 +29,7 @@ FIRST, FINER, CLOSE, FARTHER = 400, 2, 1600, 5
 VALUES = 800_000
 #: Still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so that their
 #: text is about 10 pixels high.
-STILL = Canvas(size=(7.4, 3.2), points=200)
+STILL = Canvas(size=(7.4, 3.2), points=200, one_seed=True)
 #: Most links of a page, the busiest ones, and most charts of classes of each.
 MOST_LINKS, MOST_CLASSES = 10, 10
 #: Prefix of the charts of classes.
@@ -42,7 +43,7 @@ class Chart:
     name: str
     title: str
     draw: Callable[[Plots], Axes]
-    #: Column of the series; None for the distribution of the delay.
+    #: Column of the series; None for the tails of the delay.
     series: str | None
     #: Factor of the values; None: the unit of the delay.
     scale: float | None = 1.0
@@ -55,7 +56,7 @@ class Chart:
 CHARTS = (
     Chart("queue", "Queue", Plots.queue, "queue_packets"),
     Chart("delay", "Delay over time", Plots.delay, "sojourn_s", scale=None),
-    Chart("cdf", "Distribution of the delay", Plots.cdf, None, scale=100),
+    Chart("ccdf", "Tails of the delay", Plots.delay_ccdf, None),
     Chart("drops", "Drops", Plots.drops, "drop_ratio", scale=100, coarse=True),
     Chart("marks", "Marks", Plots.marks, "mark_ratio", scale=100, coarse=True),
     Chart("utilization", "Utilisation", Plots.utilization, "utilization", 100, coarse=True, from_zero=False),
@@ -155,6 +156,7 @@ def data(sights: list[Sight]) -> dict[str, Any]:
     unit, times = plots.time_unit()
     called = words.variant_names(result)
     return {
+        "qdiscs": list(words.short_names(result.qdiscs).values()),
         "laws": [_law(called[variant], look) for variant, look in style.looks(result).items()],
         "time": {
             "unit": unit,
@@ -167,7 +169,7 @@ def data(sights: list[Sight]) -> dict[str, Any]:
 
 def _law(name: str, look: style.Look) -> dict[str, Any]:
     """A law in one plant for the script, with the style of its lines."""
-    law = {"name": name, "colour": look.slot, "dash": look.pattern}
+    law = {"name": name, "qdisc": look.place, "colour": look.slot, "dash": look.pattern}
     if look.stroke == style.Stroke():
         return law
     return law | {"width": look.stroke.width, "alpha": look.stroke.alpha}
@@ -178,11 +180,8 @@ def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
     plots = Plots(result)
     scale = plots.delay_unit()[1] if chart.scale is None else chart.scale
     if chart.series is None:
-        grid = plots.delay_grid(2 * FIRST)
-        unit, x_scale = plots.delay_unit()
-        found = bands.distribution(result, "sojourn_s", grid)
-        lines = [band.scaled(x_scale, scale) for band in found]
-        levels = [_level(result, lines, float(grid[1]) * x_scale) | {"y": ax.get_ylim()}]
+        unit = plots.delay_unit()[0]
+        levels = [_tails(plots)]
     else:
         unit, x_scale = plots.time_unit()
         levels = []
@@ -203,11 +202,35 @@ def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
         "overTime": chart.series is not None,
         "xUnit": unit,
         "unit": ax.get_ylabel().rpartition(", ")[2],
-        "x": ax.get_xlim(),
+        "x": ax.get_xlim() if chart.series is not None else np.log10(ax.get_xlim()).tolist(),
         "fromZero": chart.from_zero,
         "pixelsPerPoint": COARSE * COARSE if chart.coarse else COARSE,
         "levels": levels,
     }
+
+
+def _tails(plots: Plots) -> dict[str, Any]:
+    """The tails of the delay: logarithms of the delays and of the shares that wait longer."""
+    result, scale = plots.result, plots.delay_unit()[1]
+    delays = plots.tail_grid(2 * FIRST)
+    least = math.log10(ccdf.LEAST)
+
+    def logarithm(share: bands.Line, empty: float) -> bands.Line:
+        return np.log10(share, out=np.full(share.size, empty), where=share >= ccdf.LEAST)
+
+    lines = [
+        Band(
+            band.variant,
+            np.log10(band.x * scale),
+            logarithm(band.mean, np.nan),
+            logarithm(band.low, least),
+            logarithm(band.high, least),
+        )
+        for band in ccdf.tails(result, delays)
+    ]
+    step = math.log10(delays[1] / delays[0])
+    ticks = [[math.log10(share), name] for share, name in ccdf.LEVELS.items()]
+    return _level(result, lines, step) | {"y": (least, 0.0), "ticks": ticks}
 
 
 def _flows(result: Result, chart: Chart) -> list[bands.Samples]:
@@ -238,12 +261,16 @@ def _level(result: Result, lines: list[Band], step: float) -> dict[str, Any]:
         "step": step,
         "points": int(longest.x.size),
         "laws": [
-            [pack(column) for column in (band.mean, band.low, band.high)[: _lines_of(result, band.variant)]]
-            for band in lines
+            [pack(column) for column in _columns(band)[: _lines_of(result, band.variant)]] for band in lines
         ],
     }
 
 
+def _columns(band: Band) -> tuple[bands.Line, bands.Line, bands.Line]:
+    """The line, and the lowest and the highest of the seeds."""
+    return band.mean if band.first is None else band.first, band.low, band.high
+
+
 def _lines_of(result: Result, variant: Variant) -> int:
-    """Number of lines: the mean and, with several seeds, the lowest and the highest."""
+    """Number of lines: one and, with several seeds, the lowest and the highest."""
     return 3 if variant.seeded and len(result.seeds) > 1 else 1

@@ -7,7 +7,16 @@
   const theme = document.getElementById("theme");
   const night = matchMedia("(prefers-color-scheme: dark)");
   const places = document.querySelectorAll("button.place");
-  const hidden = new Set(); // indices of the hidden laws
+  const overlay = document.getElementById("overlay");
+  // More qdiscs than an overlay can show have a panel each; an overlay begins with the first of the ranking.
+  const OVERLAID = 3;
+  const many = data.qdiscs.length > OVERLAID;
+  const all = [...data.laws.keys()];
+  const ranked = [...document.querySelectorAll(".ranking tbody tr")].map((row) => Number(row.dataset.law));
+  const chosen = [...new Set([...ranked, ...all].map((law) => data.laws[law].qdisc))].slice(0, OVERLAID);
+  // Indices of the laws hidden in each view.
+  const views = { panels: new Set(), overlay: new Set(all.filter((law) => !chosen.includes(data.laws[law].qdisc))) };
+  let hidden = many ? views.panels : views.overlay;
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
   const hex = (share) => Math.round(255 * share).toString(16).padStart(2, "0");
   const short = (value) => String(Number(value.toPrecision(4)));
@@ -32,7 +41,7 @@
   }
 
   // The laws in drawing order, broad lines below thin ones.
-  const order = [...data.laws.keys()].sort((one, other) => (data.laws[other].width ?? 0) - (data.laws[one].width ?? 0));
+  const order = [...all].sort((one, other) => (data.laws[other].width ?? 0) - (data.laws[one].width ?? 0));
 
   // A level's columns for uPlot: x, then low, high and mean of each law (a single seed has the
   // mean alone), then single flows. Unpacked when first shown.
@@ -45,18 +54,37 @@
     return level.columns;
   }
 
+  // The columns of a chart's series alone.
+  function shown(chart, level) {
+    const all = columns(level);
+    return [all[0], ...chart.series.map(({ column }) => all[column])];
+  }
+
+  // A number of an axis, which may be the logarithm of the value.
+  const value = (spec, number) => (spec.levels[0].ticks ? 10 ** number : number);
+
+  // 1, 2 and 5 times powers of ten between two logarithms, or the powers alone if those are many.
+  function decades(from, to) {
+    const factors = to - from < 2.5 ? [1, 2, 5] : [1];
+    const powers = Array.from({ length: Math.ceil(to) - Math.floor(from) + 1 }, (_, i) => Math.floor(from) + i);
+    return powers.flatMap((power) => factors.map((factor) => power + Math.log10(factor))).filter((at) => at >= from && at <= to);
+  }
+
   // ---- Pictures ---------------------------------------------------------------------------------
 
-  // The series other than x, each with its law; `mean` is true for the law's mean.
-  function seriesOf(spec) {
+  // The series of some laws, each with its column; `line` is true for the law's line, `edge` for those of its band.
+  function seriesOf(spec, laws) {
     const level = spec.levels[0];
-    const laws = order.flatMap((law) => level.laws[law].map((_, i, { length }) =>
-      ({ law, mean: i === length - 1, edge: i < length - 1 })));
-    return [...laws, ...(level.flows ?? []).map(({ law }) => ({ law }))];
+    const lines = order.flatMap((law) => level.laws[law].map((_, i, { length }) =>
+      ({ law, line: i === length - 1, edge: i < length - 1 })));
+    return [...lines, ...(level.flows ?? []).map(({ law }) => ({ law }))]
+      .map((one, i) => ({ ...one, column: i + 1 }))
+      .filter(({ law }) => laws.includes(law));
   }
 
   function options(chart) {
-    const { spec, series } = chart;
+    const { spec, series, small } = chart;
+    const { ticks } = spec.levels[0];
     // A law in several plants has a line style for each. While the pointer is on a law in the bar, the others
     // fade.
     const line = (law) => ({ width: 1.6, alpha: 1, ...data.laws[law] });
@@ -66,6 +94,11 @@
     const grid = { stroke: () => colour("rule"), width: 1 };
     const numbers = (_, splits) => splits.map((value) => (value === null ? "" : String(Number(value.toPrecision(8)))));
     const xName = spec.overTime ? "time" : "sojourn";
+    const logarithms = ticks ? {
+      x: { splits: (_, __, from, to) => decades(from, to), values: (_, splits) => splits.map((at) => short(10 ** at)) },
+      y: { splits: () => ticks.map(([at]) => at), values: () => ticks.map(([, name]) => name) },
+    } : {};
+    const named_x = small ? {} : { label: `${xName}, ${spec.xUnit}`, labelFont: axis.font, labelSize: 18, labelGap: 0 };
     return {
       width: chart.place.clientWidth,
       height: chart.place.clientHeight,
@@ -76,24 +109,23 @@
         y: { range: (_, low, high) => fit(chart, low, high) },
       },
       axes: [
-        { ...axis, grid: { show: false }, values: numbers, size: 26, gap: 6, space: 70,
-          label: `${xName}, ${spec.xUnit}`, labelFont: axis.font, labelSize: 18, labelGap: 0 },
-        { ...axis, grid, values: numbers, size: 46, gap: 6, space: 36 },
+        { ...axis, grid: { show: false }, values: numbers, size: 26, gap: 6, space: 70, ...logarithms.x, ...named_x },
+        { ...axis, grid, values: numbers, size: small ? 40 : 46, gap: 6, space: small ? 26 : 36, ...logarithms.y },
       ],
-      series: [{}, ...series.map(({ law, mean, edge }) => ({
+      series: [{}, ...series.map(({ law, line: strong, edge }) => ({
         scale: "y",
         show: !hidden.has(law),
-        stroke: edge ? null : () => ink(law, mean ? line(law).alpha : 0.6),
-        width: edge ? 0 : mean ? line(law).width : 0.8,
-        dash: mean && data.laws[law].dash.length ? data.laws[law].dash : undefined,
+        stroke: edge ? null : () => ink(law, strong ? line(law).alpha : 0.6),
+        width: edge ? 0 : strong ? line(law).width * (small ? 0.8 : 1) : 0.8,
+        dash: strong && !small && data.laws[law].dash.length ? data.laws[law].dash : undefined,
         points: { show: false },
       }))],
       bands: series.flatMap(({ edge, law }, i) =>
-        edge && series[i + 1].edge ? [{ series: [i + 2, i + 1], fill: () => ink(law, data.laws.length > 4 ? 0.1 : 0.19) }] : []),
+        edge && series[i + 1].edge && (spec.overTime || !many) ? [{ series: [i + 2, i + 1], fill: () => ink(law, small || !many ? 0.19 : 0.1) }] : []),
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false, dist: 4 },
-        points: { size: (_, i) => (series[i - 1].mean ? 7 : 0) },
+        points: { size: (_, i) => (series[i - 1].line ? 7 : 0) },
         sync: spec.overTime ? { key: "time", setSeries: false, filters: { pub: moved, sub: moved } } : undefined,
         bind: { dblclick: () => () => zoom(chart, null) },
       },
@@ -103,9 +135,9 @@
 
   const moved = (kind) => kind === "mousemove" || kind === "mouseleave";
 
-  // The vertical range: the level's own for the whole run, else that of the visible values.
-  function fit({ spec, view, level }, low, high) {
-    if ((!view && hidden.size === 0) || low === null || high === null) return level.y;
+  // The vertical range: the level's own for the whole run and for panels, else that of the visible values.
+  function fit({ spec, view, level, small }, low, high) {
+    if (small || (!view && hidden.size === 0) || low === null || high === null) return level.y;
     const room = 0.05 * (high - low) || 0.05 * Math.abs(high) || 1;
     return [spec.fromZero ? 0 : low - room, high + room];
   }
@@ -133,18 +165,20 @@
   // Draw the chart's view, as coarsely as its width allows.
   function show(chart) {
     const { spec, plot, place } = chart;
+    chart.stale = !place.clientWidth || chart.away;
+    if (chart.stale) return;
     const [from, to] = chart.view ?? spec.x;
     const wanted = place.clientWidth / spec.pixelsPerPoint;
     const level = spec.levels.find(({ step }) => (to - from) / step >= wanted) ?? spec.levels.at(-1);
     const other = level !== chart.level;
     chart.level = level;
     plot.batch(() => {
-      if (other) plot.setData(columns(level), false);
+      if (other) plot.setData(shown(chart, level), false);
       plot.setScale("x", { min: from, max: to });
     });
     const points = Math.min(level.points, Math.round((to - from) / level.step));
     Object.assign(place.dataset, { from, to, step: level.step, points, finest: spec.levels.at(-1).points });
-    const caption = place.parentElement.querySelector(".step");
+    const caption = place.closest("figure").querySelector(".step");
     if (caption) caption.textContent = short(level.step);
   }
 
@@ -161,10 +195,25 @@
     for (const one of charts) {
       if (one !== chart && !(one.spec.overTime && chart.spec.overTime)) continue;
       one.view = view;
-      show(one);
+      one === chart || !one.small ? show(one) : later(one);
     }
     whole.hidden = charts.every((one) => !one.view);
     queueMicrotask(() => performance.measure("zoom", { start: began }));
+  }
+
+  // Panels beside the one that is zoomed are drawn in the next frames, a few in each.
+  const queued = new Set();
+  function later(chart) {
+    if (queued.size === 0) requestAnimationFrame(drain);
+    queued.add(chart);
+  }
+
+  function drain() {
+    for (const chart of [...queued].slice(0, 4)) {
+      queued.delete(chart);
+      show(chart);
+    }
+    if (queued.size > 0) requestAnimationFrame(drain);
   }
 
   function selected(chart) {
@@ -183,22 +232,23 @@
     tip.hidden = chart !== pointed || idx === null || idx === undefined || left < 0;
     if (tip.hidden) return;
     const rows = data.laws.flatMap((_, law) => {
-      const value = columns(level)[series.findIndex((one) => one.law === law && one.mean) + 1][idx];
-      return !hidden.has(law) && value !== null ? [row(law, value)] : [];
+      const one = series.find((one) => one.law === law && one.line);
+      const number = one && columns(level)[one.column][idx];
+      return !hidden.has(law) && typeof number === "number" ? [row(law, spec, number)] : [];
     });
     const head = document.createElement("b");
-    head.textContent = `${short(columns(level)[0][idx])} ${spec.xUnit}`;
+    head.textContent = `${short(value(spec, columns(level)[0][idx]))} ${spec.xUnit}`;
     tip.replaceChildren(head, ...rows);
     const far = left > plot.over.clientWidth / 2;
     tip.style.left = far ? "auto" : `${left + 14}px`;
     tip.style.right = far ? `${plot.over.clientWidth - left + 14}px` : "auto";
   }
 
-  function row(law, value) {
+  function row(law, spec, number) {
     const line = document.createElement("div");
     const chip = document.querySelector(`.toggle[data-law="${law}"] .chip`).cloneNode(true);
     const name = Object.assign(document.createElement("span"), { textContent: data.laws[law].name });
-    const output = Object.assign(document.createElement("output"), { textContent: short(value) });
+    const output = Object.assign(document.createElement("output"), { textContent: spec.levels[0].ticks ? `${short(100 * 10 ** number)} % longer` : short(number) });
     line.append(chip, name, output);
     return line;
   }
@@ -206,7 +256,7 @@
   function pressed(chart, event) {
     const [from, to] = chart.view ?? chart.spec.x;
     const part = (to - from) / 4;
-    const views = {
+    const zoomed = {
       "+": [from + part, to - part],
       "=": [from + part, to - part],
       "-": [from - 2 * part, to + 2 * part],
@@ -214,9 +264,9 @@
       ArrowRight: [from + part, to + part],
       Escape: null,
     };
-    if (!(event.key in views) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!(event.key in zoomed) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    zoom(chart, event.key.startsWith("Arrow") ? within(chart.spec.x, views[event.key]) : views[event.key]);
+    zoom(chart, event.key.startsWith("Arrow") ? within(chart.spec.x, zoomed[event.key]) : zoomed[event.key]);
   }
 
   // The view, shifted to lie within the run.
@@ -228,10 +278,30 @@
   function toggle(button) {
     const law = Number(button.dataset.law);
     hidden.has(law) ? hidden.delete(law) : hidden.add(law);
-    button.setAttribute("aria-pressed", String(!hidden.has(law)));
-    for (const { plot, series } of charts) {
-      plot.batch(() => series.forEach((one, i) => one.law === law && plot.setSeries(i + 1, { show: !hidden.has(law) })));
+    choose();
+  }
+
+  // Show the laws of the view that are not hidden.
+  function choose() {
+    for (const button of document.querySelectorAll(".toggle")) {
+      button.setAttribute("aria-pressed", String(!hidden.has(Number(button.dataset.law))));
     }
+    for (const panel of document.querySelectorAll(".panel")) {
+      panel.hidden = panel.dataset.laws.split(" ").every((law) => hidden.has(Number(law)));
+    }
+    for (const { plot, series, small } of charts) {
+      plot.batch(() => series.forEach(({ law }, i) => {
+        if (plot.series[i + 1].show === hidden.has(law)) plot.setSeries(i + 1, { show: !hidden.has(law) });
+      }));
+    }
+  }
+
+  // Panels, or the overlay of some laws.
+  function turn() {
+    const panels = root.classList.toggle("panelled");
+    hidden = panels ? views.panels : views.overlay;
+    overlay.textContent = panels ? "overlay" : "panels";
+    choose();
   }
 
   // ---- Tables and points ------------------------------------------------------------------------
@@ -283,7 +353,7 @@
   function repaint() {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : night.matches;
     theme.textContent = dark ? "light" : "dark";
-    for (const { plot } of charts) plot.redraw();
+    for (const { plot, stale } of charts) if (!stale) plot.redraw();
   }
 
   // ---- Start ------------------------------------------------------------------------------------
@@ -293,26 +363,59 @@
 
   function begin(spec) {
     const place = document.querySelector(`[data-chart="${spec.name}"]`);
-    const chart = { spec, place, view: null, level: spec.levels[0], series: seriesOf(spec) };
+    if (many && spec.overTime) place.before(panels(spec));
+    return drawn(spec, place, all);
+  }
+
+  // A chart of some laws at a place.
+  function drawn(spec, place, laws, small = false) {
+    const chart = { spec, place, small, view: null, level: spec.levels[0], series: seriesOf(spec, laws) };
     chart.tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
-    chart.plot = new uPlot(options(chart), columns(chart.level), place);
+    chart.plot = new uPlot(options(chart), shown(chart, chart.level), place);
     chart.plot.over.append(chart.tip);
     chart.plot.over.addEventListener("mouseenter", () => (pointed = chart));
     chart.plot.over.addEventListener("mouseleave", () => ((pointed = null), (chart.tip.hidden = true)));
     place.addEventListener("keydown", (event) => pressed(chart, event));
     show(chart);
     new ResizeObserver(() => {
+      if (!place.clientWidth) return;
       chart.plot.setSize({ width: place.clientWidth, height: place.clientHeight });
       show(chart);
     }).observe(place);
     return chart;
   }
 
+  // A panel for each qdisc; each is drawn when it comes into view, with the zoom of the others.
+  function panels(spec) {
+    const grid = Object.assign(document.createElement("div"), { className: "panels" });
+    data.qdiscs.forEach((name, qdisc) => {
+      const laws = all.filter((law) => data.laws[law].qdisc === qdisc);
+      const panel = Object.assign(document.createElement("div"), { className: "panel" });
+      const place = Object.assign(document.createElement("div"), { className: "chart" });
+      panel.dataset.laws = laws.join(" ");
+      panel.append(Object.assign(document.createElement("span"), { className: "law", textContent: name }), place);
+      grid.append(panel);
+      let chart;
+      new IntersectionObserver(([{ isIntersecting }]) => {
+        if (isIntersecting && !chart) {
+          charts.push((chart = drawn(spec, place, laws, true)));
+          chart.view = charts.find((one) => one.spec === spec).view;
+        }
+        if (!chart) return;
+        chart.away = !isIntersecting;
+        if (isIntersecting) show(chart);
+      }, { rootMargin: "100px" }).observe(place);
+    });
+    return grid;
+  }
+
   const began = performance.now();
-  let charts = [];
+  const charts = [];
   root.classList.add("live");
+  root.classList.toggle("panelled", many);
+  overlay.hidden = !many;
   try {
-    charts = data.charts.map(begin);
+    for (const spec of data.charts) charts.push(begin(spec));
   } catch (fault) {
     root.classList.remove("live"); // show the still pictures again
     throw fault;
@@ -335,6 +438,7 @@
   }
   document.querySelectorAll("table.sortable").forEach(sortable);
   for (const button of places) button.addEventListener("click", () => look(Number(button.dataset.link)));
+  overlay.addEventListener("click", turn);
   whole.addEventListener("click", () => charts.forEach((chart) => zoom(chart, null)));
   theme.addEventListener("click", () => {
     root.dataset.theme = theme.textContent;

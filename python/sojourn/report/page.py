@@ -236,6 +236,7 @@ def _tools(result: Result, sights: list[live.Sight]) -> str:
         f'<div class="laws">{laws}</div>\n'
         '<span class="hint">drag to zoom, double-click for the whole run</span>'
         '<button type="button" class="plain" id="whole" hidden>whole run</button>'
+        '<button type="button" class="plain" id="overlay" hidden>overlay</button>'
         '<button type="button" class="plain" id="theme">dark</button>\n</div>'
     )
 

@@ -8,7 +8,7 @@ from html import escape
 
 from sojourn.plot import Canvas, Plots, style, tradeoff
 from sojourn.plot.tradeoff import Point
-from sojourn.report import claims, headline, verdicts, wording
+from sojourn.report import claims, constant, headline, verdicts, wording
 from sojourn.report.claims import Comparison, Ranking
 from sojourn.report.figures import svg
 from sojourn.report.parts import cell, figure_of, prose, table
@@ -130,7 +130,9 @@ def _note(found: list[Point]) -> str:
 def _ranking(result: Result, found: list[Point]) -> str:
     """The qdiscs by their p95 delay; those on the front are bold."""
     best = {one.variant for one in tradeoff.front(found)}
-    columns = [words.fitted(result, column) for column in RANKED]
+    fitted = [words.fitted(result, column) for column in RANKED]
+    varied, _ = constant.split(result, fitted[2:])
+    columns = [*fitted[:2], *varied]
     order = sorted(found, key=lambda one: one.centre[0])
     rows = [
         (one.variant, [cell(column, words.cell(result, one.variant, column)) for column in columns])
