@@ -11,7 +11,7 @@ import pytest
 import sojourn as sj
 from sojourn.cli.running import summary as printed
 from sojourn.plot import bands
-from sojourn.report import claims, users
+from sojourn.report import claims, users, wording
 from sojourn.report.page import page
 from sojourn.result import queues, words
 from sojourn.result.experience import experiences
@@ -167,6 +167,26 @@ def test_users_notice_calls_and_waits_first(home):
         ("upload", "goodput"),
     ]
     assert experiences(sj.run(sj.load("dumbbell", {"duration": "41 s"}))) == []
+
+
+def test_users_of_rrul_notice_the_first_ping_and_the_goodputs():
+    result = sj.run(sj.load("home/rrul", {"duration": "4 s", "warmup": "2 s"}))
+    assert [(one.traffic_class, one.noun) for one in experiences(result)] == [
+        ("rrul-ping", "p50 ping"),
+        ("rrul-ping", "p95 ping"),
+        ("rrul-up", "goodput"),
+        ("rrul-down", "goodput"),
+    ]
+    ping = next(one for one in experiences(result) if one.noun == "p50 ping")
+    assert ping.column.unit == "ms"
+    bar = users.section(result)
+    assert f">{wording.plain(words.scaled(result, result.variants[0], ping.column, 'rrul-ping'))}<" in bar
+
+
+def test_users_of_video_notice_stalls():
+    result = sj.run(sj.load("home/film", {"duration": "30 s", "warmup": "10 s"}))
+    nouns = [one.noun for one in experiences(result)]
+    assert nouns[:2] == ["segment", "stalls"]
 
 
 def test_the_headline_claims_what_the_seeds_show():

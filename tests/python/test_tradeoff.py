@@ -117,6 +117,11 @@ def test_names_of_points_apart_do_not_overlap():
             "Of those that keep it at least 99 % busy, pi: 150 ms at 99.9 %.",
         ),
         (
+            {"pie": about(0.04, 0.97), "pi": about(0.15, 0.999), "red": about(0.2, 0.9)},
+            "pie has the lowest p95 delay: 40 ms, with the link 97.0 % busy. "
+            "Of those that keep it at least 99 % busy, pi: 150 ms at 99.9 %.",
+        ),
+        (
             {"pie": about(0.04, 0.995), "pi": about(0.15, 0.999)},
             "pie has the lowest p95 delay: 40 ms, with the link 99.5 % busy.",
         ),

@@ -440,7 +440,8 @@ class Plots:
         1
         """
         drawn = self._axes(ax, rows=self.result.variants, grid="x")
-        return intervals.bars(drawn, self.everywhere or self.result, metric, traffic_class)
+        result = self.everywhere or self.result
+        return intervals.bars(drawn, result, words.column_of(result, metric, (traffic_class,)), traffic_class)
 
     @picture(metric=text, baseline=optional(text))
     def differences(

@@ -44,9 +44,8 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
     return ax
 
 
-def bars(ax: Axes, result: Result, metric: str, traffic_class: str | None) -> Axes:
+def bars(ax: Axes, result: Result, column: Column, traffic_class: str | None) -> Axes:
     """Mean of every qdisc as a bar from zero, with its interval and its value."""
-    column = words.column_of(result, metric, (traffic_class,))
     looks = style.looks(result)
     found = {one: words.scaled(result, one, column, traffic_class) for one in result.variants}
     largest = max((one.high or one.mean for one in found.values() if one is not None), default=1.0)

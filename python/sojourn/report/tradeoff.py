@@ -60,7 +60,7 @@ def demands(result: Result) -> str:
     for least in (None, *DEMANDS):
         kept = [pair for pair in ranked if least is None or _keeps(busy, pair[0], least)]
         if kept:
-            found[kept[0][0]] = (least, kept)
+            found.setdefault(kept[0][0], (least, kept))
     named = _Demands(words.variant_names(result), delay, busy)
     sentences = [named.sentence(*demand) for demand in found.values()]
     return wording.joined(*sentences, wording.common_seeds(delay, busy))
@@ -86,7 +86,7 @@ class _Demands:
         rivals = [pair for pair in others if not self.delay.less(first, pair[0])]
         form = wording.distinguishing(wording.time, wait, others[:1])
         used = wording.percent(self.busy.means[first])
-        if least is None or len(kept) == len(self.delay.ranked):
+        if least is None:
             lowest = "the lowest p95 delay measured" if rivals else "the lowest p95 delay"
             text = f"{self.names[first]} has {lowest}: {form(wait)}, with the link {used} busy"
         else:

@@ -43,20 +43,21 @@ def headline(result: Result, baseline: str) -> str:
 
 def section(result: Result) -> str:
     """The picture: a panel for each metric, a bar for each qdisc."""
-    from sojourn.plot import Plots, style
-    from sojourn.report.parts import BARE, pictures
+    from sojourn.plot import intervals, style
+    from sojourn.report.parts import pictures
 
     shown = experiences(result)[:MOST_PANELS]
     drawn = {}
     for kind, (width, most) in PANELS.items():
-        across = min(most, len(shown))
-        down = math.ceil(len(shown) / across)
+        down = math.ceil(len(shown) / most)
+        across = math.ceil(len(shown) / down)
         height = 0.75 + 0.27 * len(result.variants)
         _, axes = style.figure((width, height * down), down, across, apart=0.06, above=0.12)
         for ax in axes[len(shown) :]:
             ax.remove()
         for place, (ax, one) in enumerate(zip(axes, shown, strict=False)):
-            Plots(result, BARE).bars(one.column.metric, one.traffic_class, ax=ax)
+            style.quieten(ax, "x")
+            intervals.bars(ax, result, one.column, one.traffic_class)
             ax.set_title(
                 style.plain(f"{one.title} \N{EN DASH} {one.better}"), loc="left", color=style.INK, fontsize=10
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn.result import Result, metrics, words
@@ -11,6 +11,9 @@ from sojourn.result.column import Column
 
 #: Name of the completion time of an application, where it has one of its own.
 TIMES = {"game": "lag", "web": "page load", "video": "segment"}
+
+#: Median of the round trips.
+RTT_P50_S = replace(metrics.RTT_P95_S, metric="rtt_p50_s", short="round trip p50")
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,11 @@ def experiences(result: Result) -> list[Experience]:
     """What the users of each class notice, first calls and waits; empty without any of these.
 
     Transfers that end by themselves, such as those of mice, count as answers only if a person waits for them:
-    of games, pages and video.
+    of games, pages and video. Of several classes of pings, such as those of RRUL, the first counts.
     """
     apps = {str(group.get("name")): _app(group) for group in result.scenario.get("flows") or []}
-    known = [name for name in apps if name in result.classes]
+    pings = [name for name in apps if apps[name] == "ping"]
+    known = [name for name in apps if name in result.classes and name not in pings[1:]]
     found = [one for name in known for one in _of_class(result, name, apps[name])]
     waits, rates = [one for one in found if one.is_wait], [one for one in found if not one.is_wait]
     return [*waits, *rates] if waits else []
@@ -64,8 +68,12 @@ def _of_class(result: Result, name: str, app: str) -> Iterator[Experience]:
         yield from _measured(result, name, metrics.ONE_WAY_P95_S, "p95 delay")
     elif app == "game":
         yield from _measured(result, name, metrics.FCT_P95_S, f"p95 {TIMES[app]}")
+    elif app == "ping":
+        yield from _measured(result, name, RTT_P50_S, "p50 ping")
+        yield from _measured(result, name, metrics.RTT_P95_S, "p95 ping")
     elif app in TIMES:
         yield from _measured(result, name, metrics.FCT_MEAN_S, TIMES[app])
+        yield from _measured(result, name, metrics.STALL_RATIO, "stalls")
     elif app == "bulk":
         yield from _measured(result, name, metrics.GOODPUT_BPS, "goodput", more=True)
 
