@@ -31,6 +31,8 @@ LEAST_RUNS = 3
 CORNERS = 60
 #: Number of qdiscs beyond which their names are smaller.
 MANY = 12
+#: Least span of the axis of use, as a fraction of the largest: less than that looks like more than it is.
+LEAST_SPAN = 0.05
 #: Room about the points, as a fraction of the axis.
 ROOM = 0.08
 #: Prefix of the ids of points in a file.
@@ -149,7 +151,8 @@ def _scale(ax: Axes, found: Sequence[Point], use: Column) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     used = [value for one in found for value in _ends(one.use)]
     least, most = min(used), max(used) if use.most is None else min(max(used), use.most)
-    room = ROOM * (most - least) or 0.02 * most or 1.0
+    least = min(least, (1 - LEAST_SPAN) * most)
+    room = ROOM * (most - least) or 1.0
     ax.set_ylim(max(0.0, least - room), most + room)
 
 
@@ -191,6 +194,7 @@ def _draw_point(ax: Axes, one: Point, look: Look, most: float | None) -> None:
     corners = one.ellipse()
     if corners is not None:
         corners[:, 0] = np.maximum(corners[:, 0], ax.get_xlim()[1])
+        corners[:, 1] = np.minimum(corners[:, 1], np.inf if most is None else most)
         ax.fill(*corners.T, color=look.colour, alpha=style.BAND_ALPHA, linewidth=0, zorder=1.5)
     for start, end in _cross(ax, one, most):
         ax.plot(*zip(start, end, strict=True), color=look.colour, linewidth=1.2, zorder=1.8)

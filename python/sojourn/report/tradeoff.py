@@ -63,7 +63,9 @@ def demands(result: Result) -> str:
             found.setdefault(kept[0][0], (least, kept))
     named = _Demands(words.variant_names(result), delay, busy)
     sentences = [named.sentence(*demand) for demand in found.values()]
-    return wording.joined(*sentences, wording.common_seeds(delay, busy))
+    some = any(variant.seeded for variant in delay.values)
+    alone = "One seed shows no order to be more than chance." if delay.seeds == 1 and some else ""
+    return wording.joined(*sentences, alone, wording.common_seeds(delay, busy))
 
 
 def _keeps(busy: Comparison, variant: Variant, least: float) -> bool:
@@ -92,6 +94,8 @@ class _Demands:
         else:
             demand = f"Of those that keep it at least {least:g} % busy"
             text = f"{demand}, {self.names[first]}: {form(wait)} at {used}"
+        if self.delay.seeds == 1:  # stated once, after all sentences
+            return f"{text}."
         doubt = f"; {wording.too_few(self.delay)} distinguish it from " if rivals else ""
         return f"{text}{doubt}{wording.listing(rivals, self.names, form) if rivals else ''}."
 
