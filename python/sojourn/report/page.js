@@ -98,7 +98,7 @@
       x: { splits: (_, __, from, to) => decades(from, to), values: (_, splits) => splits.map((at) => short(10 ** at)) },
       y: { splits: () => ticks.map(([at]) => at), values: () => ticks.map(([, name]) => name) },
     } : {};
-    const named_x = small ? {} : { label: `${xName}, ${spec.xUnit}`, labelFont: axis.font, labelSize: 18, labelGap: 0 };
+    const xLabel = small ? {} : { label: `${xName}, ${spec.xUnit}`, labelFont: axis.font, labelSize: 18, labelGap: 0 };
     return {
       width: chart.place.clientWidth,
       height: chart.place.clientHeight,
@@ -109,7 +109,7 @@
         y: { range: (_, low, high) => fit(chart, low, high) },
       },
       axes: [
-        { ...axis, grid: { show: false }, values: numbers, size: 26, gap: 6, space: 70, ...logarithms.x, ...named_x },
+        { ...axis, grid: { show: false }, values: numbers, size: 26, gap: 6, space: 70, ...logarithms.x, ...xLabel },
         { ...axis, grid, values: numbers, size: small ? 40 : 46, gap: 6, space: small ? 26 : 36, ...logarithms.y },
       ],
       series: [{}, ...series.map(({ law, line: strong, edge }) => ({
