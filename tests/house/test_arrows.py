@@ -163,7 +163,7 @@ MODULES = {
     "catalogue": {"_core", "errors", "kinds", "listed", "other_names"},
     "conform": {"_core", "conversation", "errors", "files", "kinds", "custom"},
     "scenario": {"_core", "entries", "errors", "files", "kinds"},
-    "result": {"errors", "files", "kinds"},
+    "result": {"errors", "files", "kinds", "units"},
     "laws": {"entries"},
     "qdiscs": {"entries"},
     "ccs": {"entries"},

@@ -95,6 +95,22 @@ pub const METRICS: &[Metric] = &[
     .of_fluids()
     .shown("round trip p95", "ms", 1000.0),
     metric(
+        "rtt_p99_s",
+        "s",
+        Scope::Flows,
+        "round-trip time of the path that 99 % of the packets do not exceed",
+    )
+    .of_fluids()
+    .later(),
+    metric(
+        "rtt_p999_s",
+        "s",
+        Scope::Flows,
+        "round-trip time of the path that 99.9 % of the packets do not exceed",
+    )
+    .of_fluids()
+    .later(),
+    metric(
         "rtt_max_s",
         "s",
         Scope::Flows,
@@ -186,6 +202,10 @@ pub const METRICS: &[Metric] = &[
     ),
     metric("one_way_p95_s", "s", Scope::Flows, "time under way that 95 % of the datagrams do not exceed")
         .shown("one way p95", "ms", 1000.0),
+    metric("one_way_p99_s", "s", Scope::Flows, "time under way that 99 % of the datagrams do not exceed")
+        .later(),
+    metric("one_way_p999_s", "s", Scope::Flows, "time under way that 99.9 % of the datagrams do not exceed")
+        .later(),
     metric(
         "datagram_loss_ratio",
         "1",
@@ -204,6 +224,16 @@ pub const METRICS: &[Metric] = &[
     .later()
     .shown("R-factor", "", 1.0)
     .between(f64::NEG_INFINITY, 100.0),
+    metric(
+        "qoo",
+        "1",
+        Scope::Flows,
+        "Quality of Outcome (draft-ietf-ippm-qoo) for the requirements of the class's application: 0 unacceptable, 100 optimal; \
+         of one class alone",
+    )
+    .later()
+    .shown("QoO", "", 1.0)
+    .between(0.0, 100.0),
     metric(
         "stall_ratio",
         "1",
@@ -282,7 +312,6 @@ pub const WINDOW_METRICS: &[Metric] = &[
     metric("rtt_p05_s", "s", Scope::Flows, "round-trip time of the path that 5 % of the packets do not exceed"),
     metric("rtt_p25_s", "s", Scope::Flows, "round-trip time of the path that 25 % of the packets do not exceed"),
     metric("rtt_p75_s", "s", Scope::Flows, "round-trip time of the path that 75 % of the packets do not exceed"),
-    metric("rtt_p99_s", "s", Scope::Flows, "round-trip time of the path that 99 % of the packets do not exceed"),
     metric("rtt_geomean_s", "s", Scope::Flows, "geometric mean of the round-trip time of the path"),
     metric(
         "one_way_pdv_p50_s",
@@ -319,6 +348,7 @@ pub const SUMMARY: &[&str] = &[
     "rejected_flows",
     "datagram_loss_ratio",
     "r_factor",
+    "qoo",
     "stall_ratio",
 ];
 
@@ -334,6 +364,7 @@ pub const CLASS_SUMMARY: &[&str] = &[
     "one_way_p95_s",
     "datagram_loss_ratio",
     "r_factor",
+    "qoo",
     "stall_ratio",
     "queue_mean_packets",
     "sojourn_mean_s",
@@ -354,6 +385,7 @@ pub const CLASS_BRIEF: &[&str] = &[
     "one_way_p95_s",
     "datagram_loss_ratio",
     "r_factor",
+    "qoo",
     "stall_ratio",
     "sojourn_p95_s",
     "drop_ratio",

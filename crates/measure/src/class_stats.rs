@@ -69,6 +69,8 @@ impl TimeStats {
             mean: (count > 0).then(|| in_seconds(self.sum as f64 / count as f64)),
             p50: quantile(0.5),
             p95: quantile(0.95),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
             max: (count > 0).then_some(in_seconds(longest)),
         }
     }

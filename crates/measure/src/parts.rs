@@ -137,7 +137,6 @@ impl ClassPart {
             ("rtt_p05_s", rtt(0.05)),
             ("rtt_p25_s", rtt(0.25)),
             ("rtt_p75_s", rtt(0.75)),
-            ("rtt_p99_s", rtt(0.99)),
             ("rtt_geomean_s", geomean.into()),
             ("one_way_pdv_p50_s", pdv(0.5)),
             ("one_way_pdv_p95_s", pdv(0.95)),

@@ -67,6 +67,8 @@ impl Sample {
             mean: Sample::mean_of(samples),
             p50: quantile(0.5),
             p95: quantile(0.95),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
             max: quantile(1.0),
         }
     }

@@ -7,13 +7,13 @@ import math
 from sojourn.report import claims, wording
 from sojourn.report.claims import Comparison
 from sojourn.result import Result, Variant, words
-from sojourn.result.experience import Experience, experiences
+from sojourn.result.experience import Experience, experiences, outcomes
 from sojourn.result.statistics import Estimate
 
 #: Width of the picture, inches, and panels side by side, for pages of several widths.
 PANELS = {"wide": (14.5, 3), "middle": (8.8, 2), "narrow": (5.1, 1)}
 #: Most panels, and most qdiscs in them.
-MOST_PANELS, MOST_LAWS = 6, 12
+MOST_PANELS, MOST_LAWS = 9, 12
 
 #: A metric that users notice, qdisc by qdisc.
 Noticed = tuple[Experience, Comparison]
@@ -46,7 +46,7 @@ def section(result: Result) -> str:
     from sojourn.plot import intervals, style
     from sojourn.report.parts import pictures
 
-    shown = experiences(result)[:MOST_PANELS]
+    shown = [*experiences(result), *outcomes(result)][:MOST_PANELS]
     drawn = {}
     for kind, (width, most) in PANELS.items():
         down = math.ceil(len(shown) / most)

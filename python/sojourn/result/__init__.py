@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -619,6 +619,26 @@ class Result:
         from sojourn.result.warmup import warm_ups
 
         return warm_ups(self)
+
+    def qoo(
+        self, requirements: Mapping[str, str] | None = None, file: str | Path | None = None
+    ) -> pl.DataFrame:
+        """Quality of Outcome of each class with requirements, in each run: draft-ietf-ippm-qoo.
+
+        Columns qdisc, plant, seed, class (null in a scenario with one), requirements, the scores `latency`,
+        `loss` and `throughput`, and `qoo`, the least of them: 0 unacceptable, 100 optimal. By default classes
+        have the requirement set of their application (``call``: voip, ``game`` and ``web``), and others no
+        row; `requirements` names the set of each class instead, and `file` is a TOML file of other sets, in
+        the form of ``sojourn/result/requirements.toml``. Raises `InputError`.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("home/game", {"duration": "4 s", "warmup": "2 s"}))
+        >>> result.qoo()["requirements"].to_list()
+        ['game']
+        """
+        from sojourn.result import qoo
+
+        return qoo.table(self, requirements, file)
 
     def agreement(
         self, other: Result | None = None, tolerance: str | float = "5%", metrics: Sequence[str] = ()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sojourn.result import Result, metrics, words
 from sojourn.result.column import Column
+from sojourn.result.qoo import app_of, of_classes
 
 #: Name of the completion time of an application, where it has one of its own.
 TIMES = {"game": "lag", "web": "page load", "video": "segment"}
@@ -49,7 +49,7 @@ def experiences(result: Result) -> list[Experience]:
     Transfers that end by themselves, such as those of mice, count as answers only if a person waits for them:
     of games, pages and video. Of several classes of pings, such as those of RRUL, the first counts.
     """
-    apps = {str(group.get("name")): _app(group) for group in result.scenario.get("flows") or []}
+    apps = {str(group.get("name")): app_of(group) for group in result.scenario.get("flows") or []}
     pings = [name for name in apps if apps[name] == "ping"]
     known = [name for name in apps if name in result.classes and name not in pings[1:]]
     found = [one for name in known for one in _of_class(result, name, apps[name])]
@@ -57,9 +57,10 @@ def experiences(result: Result) -> list[Experience]:
     return [*waits, *rates] if waits else []
 
 
-def _app(group: dict[str, Any]) -> str:
-    app = group.get("app")
-    return next(iter(app), "") if isinstance(app, dict) else str(app or "bulk")
+def outcomes(result: Result) -> list[Experience]:
+    """Quality of Outcome of each class whose application has requirements."""
+    known = [name for name in of_classes(result.scenario) if name in result.classes]
+    return [one for name in known if name for one in _measured(result, name, metrics.QOO, "QoO", more=True)]
 
 
 def _of_class(result: Result, name: str, app: str) -> Iterator[Experience]:

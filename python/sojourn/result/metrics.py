@@ -24,6 +24,7 @@ WIRE_LOSS_RATIO = Column("wire_loss_ratio", "lost on the wire", "%", 100.0, most
 ONE_WAY_P95_S = Column("one_way_p95_s", "one way p95", "ms", 1000.0)
 DATAGRAM_LOSS_RATIO = Column("datagram_loss_ratio", "datagrams lost", "%", 100.0, most=100.0)
 R_FACTOR = Column("r_factor", "R-factor", "", least=None, most=100.0)
+QOO = Column("qoo", "QoO", "", most=100.0)
 STALL_RATIO = Column("stall_ratio", "stalls", "%", 100.0, most=100.0)
 COMPLETED_FLOWS = Column("completed_flows", "completed", "flows")
 REJECTED_FLOWS = Column("rejected_flows", "rejected", "flows")
@@ -45,6 +46,7 @@ SUMMARY = (
     REJECTED_FLOWS,
     DATAGRAM_LOSS_RATIO,
     R_FACTOR,
+    QOO,
     STALL_RATIO,
 )
 #: Columns of a table of classes of traffic.
@@ -59,6 +61,7 @@ CLASS_SUMMARY = (
     ONE_WAY_P95_S,
     DATAGRAM_LOSS_RATIO,
     R_FACTOR,
+    QOO,
     STALL_RATIO,
     QUEUE_MEAN_PACKETS,
     SOJOURN_MEAN_S,
@@ -78,6 +81,7 @@ CLASS_BRIEF = (
     "one_way_p95_s",
     "datagram_loss_ratio",
     "r_factor",
+    "qoo",
     "stall_ratio",
     "sojourn_p95_s",
     "drop_ratio",
@@ -85,11 +89,16 @@ CLASS_BRIEF = (
 )
 #: Metrics that older results lack.
 LATER = (
+    "rtt_p99_s",
+    "rtt_p999_s",
     "filtered_ratio",
     "fct_geomean_s",
     "wire_loss_ratio",
+    "one_way_p99_s",
+    "one_way_p999_s",
     "datagram_loss_ratio",
     "r_factor",
+    "qoo",
     "stall_ratio",
     "completed_flows",
     "rejected_flows",
@@ -99,6 +108,8 @@ END_TO_END = (
     "rtt_mean_s",
     "rtt_p50_s",
     "rtt_p95_s",
+    "rtt_p99_s",
+    "rtt_p999_s",
     "rtt_max_s",
     "srtt_mean_s",
     "srtt_p50_s",
@@ -112,8 +123,11 @@ END_TO_END = (
     "fct_p95_s",
     "one_way_p50_s",
     "one_way_p95_s",
+    "one_way_p99_s",
+    "one_way_p999_s",
     "datagram_loss_ratio",
     "r_factor",
+    "qoo",
     "stall_ratio",
     "completed_flows",
     "rejected_flows",
@@ -140,6 +154,7 @@ ABOUT = {
     "one_way_p95_s": "time under way that 95 % of the datagrams do not exceed",
     "datagram_loss_ratio": "datagrams that did not arrive within a second (those of ping: did not come back), over datagrams sent",
     "r_factor": "R-factor of voip calls (E-model, ITU-T G.107): very good above 90, bad below 60",
+    "qoo": "Quality of Outcome (draft-ietf-ippm-qoo) for the requirements of the class's application: 0 unacceptable, 100 optimal; of one class alone",
     "stall_ratio": "time that video players stalled, over the time that they stalled or played",
     "completed_flows": "transfers that ended by themselves, those of fct_mean_s",
     "rejected_flows": "flows rejected on arrival: the class was full",
@@ -160,6 +175,8 @@ UNITS = {
     "rtt_mean_s": "s",
     "rtt_p50_s": "s",
     "rtt_p95_s": "s",
+    "rtt_p99_s": "s",
+    "rtt_p999_s": "s",
     "rtt_max_s": "s",
     "srtt_mean_s": "s",
     "srtt_p50_s": "s",
@@ -182,8 +199,11 @@ UNITS = {
     "wire_loss_ratio": "1",
     "one_way_p50_s": "s",
     "one_way_p95_s": "s",
+    "one_way_p99_s": "s",
+    "one_way_p999_s": "s",
     "datagram_loss_ratio": "1",
     "r_factor": "1",
+    "qoo": "1",
     "stall_ratio": "1",
     "completed_flows": "flows",
     "rejected_flows": "flows",
@@ -209,7 +229,6 @@ UNITS = {
     "rtt_p05_s": "s",
     "rtt_p25_s": "s",
     "rtt_p75_s": "s",
-    "rtt_p99_s": "s",
     "rtt_geomean_s": "s",
     "one_way_pdv_p50_s": "s",
     "one_way_pdv_p95_s": "s",

@@ -17,7 +17,7 @@ import polars as pl
 
 from sojourn import _core
 from sojourn.errors import RunFailed
-from sojourn.result import Result, Row, Variant, windows
+from sojourn.result import Result, Row, Variant, qoo, windows
 from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
 
 
@@ -52,7 +52,7 @@ def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origi
     """One result of all finished runs, in their order."""
     return Result(
         scenario=scenario,
-        runs=tuple(record for one in finished for record in records(one)),
+        runs=tuple(record for one in finished for record in records(one, scenario)),
         series=_table(finished, _series, SERIES_COLUMNS),
         distributions=_table(finished, _distributions, DISTRIBUTION_COLUMNS),
         provenance=_provenance(origin),
@@ -60,8 +60,12 @@ def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origi
     )
 
 
-def records(one: Finished) -> Iterator[Row]:
+def records(one: Finished, scenario: dict[str, Any]) -> list[Row]:
     """Rows of a run at each link: all traffic together, then by class and by queue if there are several."""
+    return qoo.with_scores(scenario, [*_rows(one)])
+
+
+def _rows(one: Finished) -> Iterator[Row]:
     cost = _cost(one.run)
     for link in one.run.links:
         # A law in Python has the run's label.

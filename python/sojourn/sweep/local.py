@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -131,7 +132,7 @@ class Crew:
             run = job.carry_out(ticket, self.python)
             rows = [
                 (row.link, row.traffic_class, row.queue, row.metrics)
-                for row in records(Finished(job.variant, cell.seed, run))
+                for row in records(Finished(job.variant, cell.seed, run), json.loads(job.scenario.to_json()))
             ]
             return Record(cell.name, job.variant.qdisc, rows, windows=[*_windows(run)])
         except (_core.Cancelled, Stopped):

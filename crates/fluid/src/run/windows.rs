@@ -174,7 +174,6 @@ fn of_round_trips(rtts: &[&Sample]) -> Metrics {
         ("rtt_p05_s", quantile(0.05)),
         ("rtt_p25_s", quantile(0.25)),
         ("rtt_p75_s", quantile(0.75)),
-        ("rtt_p99_s", quantile(0.99)),
         ("rtt_geomean_s", Sample::geometric_mean_of(rtts).into()),
     ]
 }
