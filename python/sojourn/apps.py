@@ -21,6 +21,7 @@ __all__ = [
     "OnOff",
     "Ping",
     "Poisson",
+    "Rpm",
     "Rrul",
     "Transfer",
     "Video",
@@ -250,6 +251,62 @@ class Game(Entry):
 
     every: str | None = None
     size: str | Mapping[str, Any] | None = None
+    request: str | None = None
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Rpm(Entry):
+    """The responsiveness test: load-generating connections, and probes beside and within them.
+
+    The receiver is the client of draft-ietf-ippm-responsiveness-09, the sender the server, the load
+    a download. Load-generating connections carry data without end: `initial` of them at the start,
+    and `increase` more after each `interval`, up to `connections`. Each `every` there is a foreign
+    probe, over a new connection of its own: the handshake (`tcp_f`), a flight of 3000 B in answer
+    to a TLS hello (`tls_f`), and an answer of 100 B to a request (`http_f`); and half of `every`
+    later a self probe (`http_l`), a request over one of the load-generating connections without a
+    self probe, at random, whose answer of 100 B comes after all data that the server had sent over
+    it before. All times are the client's. The responsiveness of a run is that of all probes
+    answered after the warm-up, which stands for the phase in which the test waits for a stable
+    goodput; in windows of time it is that of their probes. A request is a datagram of `request`
+    bytes on the way back (the first of a handshake: 60 B), repeated after 1 s, 2 s more, 4 s more
+    and so on while it is unanswered. The differences from the draft: docs/deviations/rpm.md.
+
+    Equation: responsiveness = (60 s / mean(TM(tcp_f), TM(tls_f), TM(http_f)) + 60 s / TM(http_l)) /
+    2, where TM is the mean without the longest 5 %; without TLS, TM(tls_f) is left out
+
+    Source: draft-ietf-ippm-responsiveness-09, sections 5.1 to 5.4.
+
+    None stands for the default.
+        connections: load-generating connections at most; 0: the load is that of other classes, and
+            there are no self probes (whole number, such as 50; 0 to 64). Default 16: the default of
+            the draft.
+        initial: load-generating connections at the start (whole number, such as 50; 1 to 64).
+            Default 1: the default of the draft.
+        increase: load-generating connections that each interval adds (whole number, such as 50; 1
+            to 64). Default 1: the default of the draft.
+        interval: time after which further load-generating connections open (time, such as "20 ms";
+            1 us to 1 h). Default "5 s": the default of the draft.
+        every: time from one pair of probes, a foreign and a self probe, to the next (time, such as
+            "20 ms"; 1 us to 1 h). Default "100 ms": a pair has 6000 B at most: 5 % of a path of 10
+            Mbit/s, as PTC limits it; MPS allows one each 10 ms.
+        foreign: foreign probes under way at most; where all are, a probe is left out (whole number,
+            such as 50; 1 to 1000). Default 32: three seconds of probes.
+        tls: foreign probes have a TLS handshake (true or false). Default true: preferred: typical
+            traffic has one.
+        request: size of a request as an IP packet (size, such as "1500 B"; 28 B to 1500 B). Default
+            "400 B": as of http and web.
+    """
+
+    stem: ClassVar[str] = "rpm"
+
+    connections: int | None = None
+    initial: int | None = None
+    increase: int | None = None
+    interval: str | None = None
+    every: str | None = None
+    foreign: int | None = None
+    tls: bool | None = None
     request: str | None = None
 
 

@@ -2,7 +2,7 @@
 
 use crate::text::{Description, MOST_GROUPS, more, shown};
 use crate::warnings::warnings;
-use sojourn_scenario::apps::{Game, Http, Transfer, Video, Web};
+use sojourn_scenario::apps::{Game, Http, Rpm, Transfer, Video, Web};
 use sojourn_scenario::{App, Datagrams, Flows, Scenario, Source, Traffic};
 use sojourn_units::Span;
 use std::fmt::Write;
@@ -165,6 +165,9 @@ fn session_in_words(app: &App) -> String {
             let [lowest, highest] =
                 [ladder.0.first(), ladder.0.last()].map(|rate| rate.copied().unwrap_or_default());
             format!(" of {lowest} to {highest} in chunks of {chunk}")
+        }
+        App::Rpm(Rpm { connections, every, .. }) => {
+            format!(" with up to {connections} load-generating connections, two probes each {every}")
         }
         App::Game(Game { every, size, .. }) => format!(" with an answer of {size} each {every}"),
         _ => String::new(),

@@ -235,6 +235,43 @@ pub const METRICS: &[Metric] = &[
     .shown("QoO", "", 1.0)
     .between(0.0, 100.0),
     metric(
+        "ping_rpm",
+        "RPM",
+        Scope::Flows,
+        "ping-RPM: 60 s over the mean round-trip time of pings; not the responsiveness of a test, which has probes of its own",
+    )
+    .later()
+    .shown("ping-RPM", "", 1.0),
+    metric(
+        "responsiveness_rpm",
+        "RPM",
+        Scope::Flows,
+        "responsiveness (draft-ietf-ippm-responsiveness-09), round trips a minute: mean of foreign_rpm and loaded_rpm",
+    )
+    .later()
+    .shown("RPM", "", 1.0),
+    metric(
+        "foreign_rpm",
+        "RPM",
+        Scope::Flows,
+        "foreign responsiveness: 60 s over the mean of tcp_f_s, tls_f_s and http_f_s",
+    )
+    .later()
+    .shown("RPM foreign", "", 1.0),
+    metric("loaded_rpm", "RPM", Scope::Flows, "loaded responsiveness: 60 s over http_l_s")
+        .later()
+        .shown("RPM loaded", "", 1.0),
+    metric(
+        "tcp_f_s",
+        "s",
+        Scope::Flows,
+        "TM(tcp_f): trimmed mean of the handshakes of foreign probes, without the longest 5 %, as those below",
+    )
+    .later(),
+    metric("tls_f_s", "s", Scope::Flows, "TM(tls_f): of a round trip of their TLS handshakes").later(),
+    metric("http_f_s", "s", Scope::Flows, "TM(http_f): from their request to the whole answer").later(),
+    metric("http_l_s", "s", Scope::Flows, "TM(http_l): of self probes, from request to answer").later(),
+    metric(
         "stall_ratio",
         "1",
         Scope::Flows,
@@ -349,6 +386,8 @@ pub const SUMMARY: &[&str] = &[
     "datagram_loss_ratio",
     "r_factor",
     "qoo",
+    "ping_rpm",
+    "responsiveness_rpm",
     "stall_ratio",
 ];
 
@@ -365,6 +404,10 @@ pub const CLASS_SUMMARY: &[&str] = &[
     "datagram_loss_ratio",
     "r_factor",
     "qoo",
+    "ping_rpm",
+    "responsiveness_rpm",
+    "foreign_rpm",
+    "loaded_rpm",
     "stall_ratio",
     "queue_mean_packets",
     "sojourn_mean_s",
@@ -386,6 +429,10 @@ pub const CLASS_BRIEF: &[&str] = &[
     "datagram_loss_ratio",
     "r_factor",
     "qoo",
+    "ping_rpm",
+    "responsiveness_rpm",
+    "foreign_rpm",
+    "loaded_rpm",
     "stall_ratio",
     "sojourn_p95_s",
     "drop_ratio",
@@ -474,6 +521,7 @@ mod tests {
                 "flows" => "_flows",
                 "s" => "_s",
                 "bit/s" => "_bps",
+                "RPM" => "_rpm",
                 _ => "",
             };
             assert!(name.ends_with(ending), "{name} in {unit}");

@@ -1,5 +1,6 @@
 //! Statistics of a class of flows.
 
+use crate::responsiveness::ProbeTimes;
 use crate::{Histogram, Summary, queue_stats::in_seconds};
 use sojourn_units::{Span, Time, math};
 
@@ -12,6 +13,8 @@ pub struct ClassStats {
     pub(crate) srtts: TimeStats,
     /// Times from the start of a transfer to its end.
     pub(crate) completions: Completions,
+    /// Durations of the probes of responsiveness tests.
+    pub(crate) probes: ProbeTimes,
     /// One-way delays of datagrams, ns.
     pub(crate) delays: Histogram<6>,
     /// Datagrams sent a second before the end or earlier.
@@ -118,6 +121,7 @@ impl ClassStats {
         self.rtts.merge(&other.rtts);
         self.srtts.merge(&other.srtts);
         self.completions.merge(&other.completions);
+        self.probes.merge(&other.probes);
         self.delays.merge(&other.delays);
         self.sent += other.sent;
         self.came += other.came;

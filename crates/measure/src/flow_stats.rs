@@ -2,6 +2,7 @@
 
 use crate::class_stats::{Completions, TimeStats};
 use crate::queue_stats::in_seconds;
+use crate::responsiveness::{ProbeTimes, per_minute};
 use crate::{ClassStats, Histogram, Metrics, Reading, Recorder, Summary, e_model, finite_ratio};
 use sojourn_units::Span;
 
@@ -108,7 +109,8 @@ impl<'a> FlowStats<'a> {
 
     fn sum(&self, classes: &[u32]) -> Metrics {
         let (mut rtts, mut srtts) = (TimeStats::default(), TimeStats::default());
-        let mut completions = Completions::default();
+        let (mut completions, mut probes) = (Completions::default(), ProbeTimes::default());
+        let mut echoes = TimeStats::default();
         let mut delays = Histogram::<6>::default();
         let (mut rejected, mut sent, mut came) = (0, 0, 0);
         let (mut played, mut stalled) = (Span::ZERO, Span::ZERO);
@@ -124,6 +126,10 @@ impl<'a> FlowStats<'a> {
             srtts.merge(&class.srtts);
             delays.merge(&class.delays);
             completions.merge(&class.completions);
+            probes.merge(&class.probes);
+            if kind == FlowKind::Echo {
+                echoes.merge(&class.rtts);
+            }
             rejected += class.rejected;
             (played, stalled) = (played + class.played, stalled + class.stalled);
         }
@@ -150,7 +156,9 @@ impl<'a> FlowStats<'a> {
             ("datagram_loss_ratio", finite_ratio(sent.saturating_sub(came) as f64, sent as f64).into()),
             ("r_factor", self.r_factor(classes).into()),
             ("stall_ratio", finite_ratio(stalled.seconds(), (played + stalled).seconds()).into()),
+            ("ping_rpm", echoes.summary().mean.map(per_minute).into()),
         ]);
+        metrics.extend(probes.metrics());
         metrics
     }
 

@@ -83,6 +83,17 @@ impl<const BITS: u32> Histogram<BITS> {
         self.cumulative().find(|(_, share)| share * total >= wanted).map(|(value, _)| value)
     }
 
+    /// The mean of so much of the weight, that of the lowest values.
+    pub(crate) fn mean_of_lowest(&self, weight: u64) -> Option<f64> {
+        let (mut left, mut sum) = (weight, 0.0);
+        for (bucket, held) in self.buckets() {
+            let taken = held.min(left);
+            sum += middle_of::<BITS>(bucket) * taken as f64;
+            left -= taken;
+        }
+        (weight > left).then(|| sum / (weight - left) as f64)
+    }
+
     /// The middle of each bucket that holds weight, and the share of all weight at or below it.
     pub fn cumulative(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let (mut below, total) = (0, self.total() as f64);

@@ -1,6 +1,6 @@
 //! The interface through which a run of packets is observed.
 
-use crate::RoundTrip;
+use crate::{ProbeTime, RoundTrip};
 use sojourn_aqm::{Backlog, Cause};
 use sojourn_units::{Span, Time};
 
@@ -37,6 +37,8 @@ pub trait Probe {
     fn completed(&mut self, _at: Time, _flow: u32, _started: Time) {}
     /// Time that a flow's player played since its last report, and time that it stalled.
     fn played(&mut self, _at: Time, _flow: u32, _played: Span, _stalled: Span) {}
+    /// A probe of a responsiveness test over this flow's user is answered, so long after it was sent.
+    fn probed(&mut self, _at: Time, _flow: u32, _of: ProbeTime, _duration: Span) {}
     /// A flow's receiver takes in `bytes` of data, which its application reads at once.
     fn received(&mut self, _at: Time, _flow: u32, _bytes: u64) {}
     /// A flow's application, which reads at a rate of its own, has read from `since` to `at`; `by` gives the bytes read

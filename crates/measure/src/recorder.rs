@@ -3,7 +3,9 @@
 use crate::losses::Fate;
 use crate::parts::{ClassPart, LinkPart, Parts};
 use crate::queue_stats::QueueStats;
-use crate::{ClassStats, Cwnd, CwndSeries, ExactTotals, LinkRecord, Probe, Queued, RoundTrip, Watched};
+use crate::{
+    ClassStats, Cwnd, CwndSeries, ExactTotals, LinkRecord, Probe, ProbeTime, Queued, RoundTrip, Watched,
+};
 use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
 
@@ -308,6 +310,15 @@ impl Probe for Recorder {
         }
         if let Some(part) = self.class_in_part(at, flow) {
             part.stats.completions.add(at.since(started));
+        }
+    }
+
+    fn probed(&mut self, at: Time, flow: u32, of: ProbeTime, duration: Span) {
+        if self.is_measured(at) {
+            self.class(flow).probes.add(of, duration);
+        }
+        if let Some(part) = self.class_in_part(at, flow) {
+            part.stats.probes.add(of, duration);
         }
     }
 

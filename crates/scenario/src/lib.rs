@@ -34,8 +34,8 @@ mod variants;
 mod windows;
 
 pub use apps::{
-    App, DATAGRAM, Datagrams, Game, Http, Ladder, Mice, PAUSE, SPURT, Source, Traffic, Transfer, UDP_HEADER,
-    VOICE_FRAME, Video, Web,
+    App, DATAGRAM, Datagrams, Game, Http, Ladder, Mice, PAUSE, Rpm, SPURT, Source, Traffic, Transfer,
+    UDP_HEADER, VOICE_FRAME, Video, Web,
 };
 pub use arrivals::{Arrivals, Listed};
 pub use changes::{Change, Setting};

@@ -137,7 +137,7 @@ impl Pool {
     /// A packet that leaves at `at` and carries the request of a transaction.
     pub(crate) fn request(&mut self, at: Time, of: &Transaction, route: [u32; 2]) -> Packet {
         let flags = if of.purpose == Purpose::Close { Flags::FIN } else { Flags::default() };
-        let segment = Segment { ack: of.end, flags, ..Segment::default() };
+        let segment = Segment { seq: of.serial, ack: of.requested(), flags, ..Segment::default() };
         let connection_id = u32::from(of.connection_id as u16) | REQUEST;
         Packet { len: of.request_size, ..self.of_segment(segment, SentAt::of_data(at), connection_id, route) }
     }
@@ -153,6 +153,11 @@ impl Pool {
         let Carried { segment, connection_id, .. } = self.segments.get(packet.place as usize)?;
         let end = (!segment.flags.has(Flags::FIN)).then_some(segment.ack);
         (connection_id & REQUEST != 0).then_some((*connection_id as u16, end))
+    }
+
+    /// Serial number of a request.
+    pub(crate) fn serial(&self, packet: Packet) -> u64 {
+        self.segments.get(packet.place as usize).map_or(0, |carried| carried.segment.seq)
     }
 
     /// A datagram that counts as sent at `sent`, on the leg where its route begins.

@@ -19,7 +19,7 @@ mod transaction;
 mod user;
 mod workload;
 
-pub use apps::{AppPlan, Requests};
+pub use apps::{AppPlan, Requests, RpmProbe};
 pub use churn::Churn;
 pub use datagrams::{Datagram, Datagrams, DatagramsPlan, OnOffSum, Spacing};
 pub use transaction::{Purpose, Transaction};

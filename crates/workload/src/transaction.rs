@@ -9,6 +9,10 @@ pub enum Purpose {
     Open,
     /// Data of this payload, bytes; over a new connection it opens that, too.
     Data(u64),
+    /// Data without end, over a new connection; its first byte answers the request.
+    Endless,
+    /// So many of the bytes that a connection with data without end sends next.
+    Interleaved(u64),
     /// Closes the connection.
     Close,
 }
@@ -22,9 +26,12 @@ pub struct Transaction {
     pub connection_id: u32,
     /// Purpose of its request.
     pub purpose: Purpose,
+    /// Number of its request among those of the slot.
+    pub serial: u64,
     /// Start time.
     pub began: Time,
-    /// End of its data, bytes from the start of the connection.
+    /// End of its data, bytes from the start of the connection; of interleaved ones [`u64::MAX`] until the sender has the
+    /// request.
     pub end: u64,
     /// The receiver awaits data.
     pub is_pending: bool,
@@ -42,6 +49,7 @@ impl Transaction {
     pub(crate) const NONE: Transaction = Transaction {
         connection_id: 0,
         purpose: Purpose::Open,
+        serial: 0,
         began: Time::ZERO,
         end: 0,
         is_pending: false,
@@ -64,23 +72,45 @@ impl Transaction {
             self.connection_id += 1;
             self.end = 0;
         }
-        self.is_pending = false;
-        if let Purpose::Data(bytes) = purpose {
-            self.end = self.end.saturating_add(bytes);
-            self.is_pending = true;
+        self.is_pending = !matches!(purpose, Purpose::Open | Purpose::Close);
+        match purpose {
+            Purpose::Data(bytes) => self.end = self.end.saturating_add(bytes),
+            Purpose::Endless => self.end = 1,
+            Purpose::Interleaved(_) => self.end = u64::MAX,
+            Purpose::Open | Purpose::Close => {}
         }
+        self.serial += 1;
         (self.began, self.purpose, self.request_size) = (now, purpose, size);
         (self.first_byte_at, self.retry_at, self.retry_timeout) =
             (Time::NEVER, now + RETRY_TIMEOUT, RETRY_TIMEOUT);
     }
 
-    /// Abandons the transaction: an answer on its way belongs to no connection any more.
+    /// Abandons the transaction: its request is not repeated, and an answer on its way belongs to no connection any more.
     pub(crate) fn abandon(&mut self) {
-        (self.is_pending, self.connection_id) = (false, self.connection_id + 1);
+        (self.is_pending, self.connection_id, self.retry_at) = (false, self.connection_id + 1, Time::NEVER);
+    }
+
+    /// End of the data that the sender is to send.
+    pub fn requested(&self) -> u64 {
+        if self.purpose == Purpose::Endless { u64::MAX } else { self.end }
+    }
+
+    /// The sender of data without end, which has sent `sent` bytes, has the request with this serial number.
+    pub fn interleave(&mut self, serial: u64, sent: u64) {
+        if let Purpose::Interleaved(bytes) = self.purpose
+            && serial == self.serial
+            && self.end == u64::MAX
+        {
+            self.end = sent.saturating_add(bytes);
+        }
     }
 
     /// The receiver has all data up to byte `end` at `at`. Returns whether that completes the transaction.
     pub fn delivered(&mut self, at: Time, end: u64) -> bool {
+        // Other data of the connection may come before the sender has the request.
+        if self.end == u64::MAX {
+            return false;
+        }
         self.first_byte_at = self.first_byte_at.min(at);
         let completes = self.is_pending && end >= self.end;
         self.is_pending &= !completes;

@@ -1,6 +1,6 @@
 //! The state machine of all classes and users.
 
-use crate::apps::{Action, AppPlan, Request};
+use crate::apps::{Action, AppPlan, Request, RpmProbe};
 use crate::churn::{Churn, Class};
 use crate::datagrams::{Datagrams, DatagramsPlan};
 use crate::late_binding::{Next, Waiting};
@@ -86,6 +86,8 @@ pub enum Command {
     Complete(u32, Time),
     /// Record that a user's player has played and stalled for so long since the last record.
     Played(u32, Span, Span),
+    /// Record the duration of a probe of a user's responsiveness test.
+    Probed(u32, RpmProbe, Span),
     /// Record that an arrival of a class was rejected: the class is full.
     Reject(u32),
     /// Send nothing new over a user's connections.
@@ -338,6 +340,7 @@ impl Workload {
                 }
                 Some(Action::Complete(began)) => Command::Complete(number, began),
                 Some(Action::Played(played, stalled)) => Command::Played(number, played, stalled),
+                Some(Action::Probed(probe, duration)) => Command::Probed(number, probe, duration),
                 Some(Action::Wait(bytes)) => {
                     self.wait(now, number, bytes);
                     continue;

@@ -1,4 +1,4 @@
-"""What users notice: the quality of calls, waits for answers and pages, and rates of transfers."""
+"""What users notice: the quality of calls, waits for answers and pages, RPM, and rates of transfers."""
 
 from __future__ import annotations
 
@@ -72,9 +72,12 @@ def _of_class(result: Result, name: str, app: str) -> Iterator[Experience]:
     elif app == "ping":
         yield from _measured(result, name, RTT_P50_S, "p50 ping")
         yield from _measured(result, name, metrics.RTT_P95_S, "p95 ping")
+        yield from _measured(result, name, metrics.PING_RPM, "ping-RPM", more=True)
     elif app in TIMES:
         yield from _measured(result, name, metrics.FCT_MEAN_S, TIMES[app])
         yield from _measured(result, name, metrics.STALL_RATIO, "stalls")
+    elif app == "rpm":
+        yield from _measured(result, name, metrics.RESPONSIVENESS_RPM, "RPM", more=True)
     elif app == "bulk":
         yield from _measured(result, name, metrics.GOODPUT_BPS, "goodput", more=True)
 

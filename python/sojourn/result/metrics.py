@@ -25,6 +25,10 @@ ONE_WAY_P95_S = Column("one_way_p95_s", "one way p95", "ms", 1000.0)
 DATAGRAM_LOSS_RATIO = Column("datagram_loss_ratio", "datagrams lost", "%", 100.0, most=100.0)
 R_FACTOR = Column("r_factor", "R-factor", "", least=None, most=100.0)
 QOO = Column("qoo", "QoO", "", most=100.0)
+PING_RPM = Column("ping_rpm", "ping-RPM", "")
+RESPONSIVENESS_RPM = Column("responsiveness_rpm", "RPM", "")
+FOREIGN_RPM = Column("foreign_rpm", "RPM foreign", "")
+LOADED_RPM = Column("loaded_rpm", "RPM loaded", "")
 STALL_RATIO = Column("stall_ratio", "stalls", "%", 100.0, most=100.0)
 COMPLETED_FLOWS = Column("completed_flows", "completed", "flows")
 REJECTED_FLOWS = Column("rejected_flows", "rejected", "flows")
@@ -47,6 +51,8 @@ SUMMARY = (
     DATAGRAM_LOSS_RATIO,
     R_FACTOR,
     QOO,
+    PING_RPM,
+    RESPONSIVENESS_RPM,
     STALL_RATIO,
 )
 #: Columns of a table of classes of traffic.
@@ -62,6 +68,10 @@ CLASS_SUMMARY = (
     DATAGRAM_LOSS_RATIO,
     R_FACTOR,
     QOO,
+    PING_RPM,
+    RESPONSIVENESS_RPM,
+    FOREIGN_RPM,
+    LOADED_RPM,
     STALL_RATIO,
     QUEUE_MEAN_PACKETS,
     SOJOURN_MEAN_S,
@@ -82,6 +92,10 @@ CLASS_BRIEF = (
     "datagram_loss_ratio",
     "r_factor",
     "qoo",
+    "ping_rpm",
+    "responsiveness_rpm",
+    "foreign_rpm",
+    "loaded_rpm",
     "stall_ratio",
     "sojourn_p95_s",
     "drop_ratio",
@@ -99,6 +113,14 @@ LATER = (
     "datagram_loss_ratio",
     "r_factor",
     "qoo",
+    "ping_rpm",
+    "responsiveness_rpm",
+    "foreign_rpm",
+    "loaded_rpm",
+    "tcp_f_s",
+    "tls_f_s",
+    "http_f_s",
+    "http_l_s",
     "stall_ratio",
     "completed_flows",
     "rejected_flows",
@@ -128,6 +150,14 @@ END_TO_END = (
     "datagram_loss_ratio",
     "r_factor",
     "qoo",
+    "ping_rpm",
+    "responsiveness_rpm",
+    "foreign_rpm",
+    "loaded_rpm",
+    "tcp_f_s",
+    "tls_f_s",
+    "http_f_s",
+    "http_l_s",
     "stall_ratio",
     "completed_flows",
     "rejected_flows",
@@ -155,6 +185,10 @@ ABOUT = {
     "datagram_loss_ratio": "datagrams that did not arrive within a second (those of ping: did not come back), over datagrams sent",
     "r_factor": "R-factor of voip calls (E-model, ITU-T G.107): very good above 90, bad below 60",
     "qoo": "Quality of Outcome (draft-ietf-ippm-qoo) for the requirements of the class's application: 0 unacceptable, 100 optimal; of one class alone",
+    "ping_rpm": "ping-RPM: 60 s over the mean round-trip time of pings; not the responsiveness of a test, which has probes of its own",
+    "responsiveness_rpm": "responsiveness (draft-ietf-ippm-responsiveness-09), round trips a minute: mean of foreign_rpm and loaded_rpm",
+    "foreign_rpm": "foreign responsiveness: 60 s over the mean of tcp_f_s, tls_f_s and http_f_s",
+    "loaded_rpm": "loaded responsiveness: 60 s over http_l_s",
     "stall_ratio": "time that video players stalled, over the time that they stalled or played",
     "completed_flows": "transfers that ended by themselves, those of fct_mean_s",
     "rejected_flows": "flows rejected on arrival: the class was full",
@@ -204,6 +238,14 @@ UNITS = {
     "datagram_loss_ratio": "1",
     "r_factor": "1",
     "qoo": "1",
+    "ping_rpm": "RPM",
+    "responsiveness_rpm": "RPM",
+    "foreign_rpm": "RPM",
+    "loaded_rpm": "RPM",
+    "tcp_f_s": "s",
+    "tls_f_s": "s",
+    "http_f_s": "s",
+    "http_l_s": "s",
     "stall_ratio": "1",
     "completed_flows": "flows",
     "rejected_flows": "flows",

@@ -13,6 +13,7 @@ mod mice;
 mod on_off;
 mod ping;
 mod poisson;
+mod rpm;
 mod rrul;
 mod session;
 mod transfer;
@@ -30,6 +31,7 @@ pub use mice::{Mice, Paper};
 pub use on_off::OnOff;
 pub use ping::Ping;
 pub use poisson::Poisson;
+pub use rpm::Rpm;
 pub use rrul::Rrul;
 pub use transfer::Transfer;
 pub use video::{Ladder, Video};
@@ -71,6 +73,8 @@ entries! {
         Video,
         /// A request at each tick, and an answer.
         Game,
+        /// Load-generating connections and probes: the responsiveness test.
+        Rpm,
         /// Bulk flows both ways and pings; expands into several classes.
         Rrul,
         /// Datagrams in even steps.
@@ -128,6 +132,7 @@ impl App {
     pub fn flows(&self, count: u32) -> u64 {
         let each = match self {
             App::Web(web) => web.connections,
+            App::Rpm(rpm) => rpm.slots(),
             App::Lrd(lrd) => lrd.sources,
             _ => 1,
         };
@@ -232,6 +237,7 @@ mod tests {
             "{ web = { objects = 20, idle = { exponential = '3 s' } } }",
             "{ video = { ladder = ['1 Mbit/s', '2 Mbit/s'], chunk = '2 s' } }",
             "'game'",
+            "{ rpm = { connections = 4, tls = false } }",
             "'rrul'",
             "{ cbr = { rate = '1 Mbit/s' } }",
             "{ poisson = { rate = '100 packets/s', size = '200 B' } }",

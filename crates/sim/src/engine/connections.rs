@@ -123,7 +123,13 @@ impl<P: Probe, T: Tap> Simulation<P, T> {
         if let Some((connection_id, end)) = self.pool.requested(packet) {
             let number = packet.flow_number();
             let (user, connection) = self.slot(number);
-            if connection_id == self.workload.transaction(user, connection).connection_id as u16 {
+            let transaction = self.workload.transaction(user, connection);
+            if connection_id == transaction.connection_id as u16 {
+                if let Source::Tcp(connection, ids) = &self.flows[number as usize].source
+                    && connection_id == ids.sender
+                {
+                    transaction.interleave(self.pool.serial(packet), connection.sender.sent());
+                }
                 match end {
                     Some(end) => self.answer(at, number, connection_id, end),
                     None => self.close(at, number),

@@ -6,10 +6,10 @@ use crate::flow::{Source, State, Timer};
 use crate::network::FlowPlan;
 use crate::packet::Packet;
 use crate::tap::Tap;
-use sojourn_measure::Probe;
+use sojourn_measure::{Probe, ProbeTime};
 use sojourn_tcp::Config;
 use sojourn_units::{Bytes, Time};
-use sojourn_workload::{self as workload, Churn, Command, Requests, Workload};
+use sojourn_workload::{self as workload, Churn, Command, Requests, RpmProbe, Workload};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -105,6 +105,9 @@ impl<P: Probe, T: Tap> Simulation<P, T> {
             }
             Command::Played(user, played, stalled) => {
                 self.probe.played(now, self.users[user as usize].first, played, stalled);
+            }
+            Command::Probed(user, probe, duration) => {
+                self.probe.probed(now, self.users[user as usize].first, time_of(probe), duration);
             }
             Command::Reject(class) => self.probe.rejected(now, class),
             Command::Stop(user) => {
@@ -242,6 +245,16 @@ impl<P: Probe, T: Tap> Simulation<P, T> {
         } else if completes {
             self.probe.completed(at, number, transaction.began);
         }
+    }
+}
+
+/// The duration that a probe of the responsiveness test measures.
+fn time_of(probe: RpmProbe) -> ProbeTime {
+    match probe {
+        RpmProbe::Tcp => ProbeTime::Tcp,
+        RpmProbe::Tls => ProbeTime::Tls,
+        RpmProbe::Http => ProbeTime::Http,
+        RpmProbe::Loaded => ProbeTime::Loaded,
     }
 }
 

@@ -1,7 +1,7 @@
 //! All reports to a probe.
 
 use sojourn_aqm::{Backlog, Cause};
-use sojourn_measure::{Cwnd, Probe, Queued, RoundTrip};
+use sojourn_measure::{Cwnd, Probe, ProbeTime, Queued, RoundTrip};
 use sojourn_units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -21,6 +21,8 @@ pub(crate) struct Log {
     pub(crate) windows: Reports<Option<Cwnd>>,
     /// Start times of completed transfers.
     pub(crate) completed: Reports<Time>,
+    /// Durations of probes of responsiveness.
+    pub(crate) probed: Reports<(ProbeTime, Span)>,
     /// Times for which players played and stalled.
     pub(crate) played: Reports<(Span, Span)>,
     /// The classes of flows that began.
@@ -54,6 +56,7 @@ impl Log {
         self.lost.values_mut().for_each(|lost| lost.sort());
         cut(&mut self.windows, end);
         cut(&mut self.completed, end);
+        cut(&mut self.probed, end);
         cut(&mut self.began, end);
         self.rtts.retain(|(at, ..)| *at <= end);
         self.rtts.sort();
@@ -69,6 +72,7 @@ impl Log {
         compare("datagram of flow", (&self.datagrams, &other.datagrams), &mut found);
         compare("window of flow", (&self.windows, &other.windows), &mut found);
         compare("completed by flow", (&self.completed, &other.completed), &mut found);
+        compare("probed by flow", (&self.probed, &other.probed), &mut found);
         compare("played by flow", (&self.played, &other.played), &mut found);
         compare("beginning of flow", (&self.began, &other.began), &mut found);
         compare("rejected of class", (&self.rejected, &other.rejected), &mut found);
@@ -169,6 +173,9 @@ impl Probe for Log {
     }
     fn completed(&mut self, at: Time, flow: u32, started: Time) {
         add(&mut self.completed, &mut self.wrong, (at, flow, started));
+    }
+    fn probed(&mut self, at: Time, flow: u32, of: ProbeTime, duration: Span) {
+        add(&mut self.probed, &mut self.wrong, (at, flow, (of, duration)));
     }
     fn played(&mut self, at: Time, flow: u32, played: Span, stalled: Span) {
         add(&mut self.played, &mut self.wrong, (at, flow, (played, stalled)));

@@ -12,7 +12,7 @@ use sojourn_aqm::{Law, LawSpec, Limit, LinkContext, Qdisc, QdiscSpec, catalogue}
 use sojourn_params::{SizeDraw, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Jitter, Lte, Recording, Satellite};
-use sojourn_scenario::{App, Arrivals, Game, Http, Ladder, Listed, Mice, Spread, Transfer, Video, Web};
+use sojourn_scenario::{App, Arrivals, Game, Http, Ladder, Listed, Mice, Rpm, Spread, Transfer, Video, Web};
 use sojourn_sim::network::{
     Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan,
 };
@@ -243,7 +243,7 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
         if kind.round || pause == 0.0 { Draw::constant(pause) } else { Draw::exponential(pause) }.unwrap();
     let idle = TimeDraw::of_seconds(idle);
     let request = Bytes::new(draws.below(500) + 40);
-    let app = match draws.below(7) {
+    let app = match draws.below(8) {
         0 => App::Transfer(Transfer { size }),
         1 | 2 => App::Mice(Mice { size: Some(size), idle: Some(idle), ..Mice::default() }),
         3 => {
@@ -256,6 +256,16 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
             reservoir: Span::from_millis(200),
             cushion: Span::from_millis(500),
             request,
+        }),
+        6 => App::Rpm(Rpm {
+            connections: draws.below(4) as u32,
+            initial: draws.below(3) as u32 + 1,
+            interval: Span::from_millis(draws.pick(&[200, 1000])),
+            every: Span::from_millis(draws.pick(&[5, 20, 100])),
+            foreign: draws.below(6) as u32 + 1,
+            tls: draws.chance(0.5),
+            request,
+            ..Rpm::default()
         }),
         5 => App::Http(Http { size, request, late_binding: draws.chance(0.5) }),
         _ => App::Game(Game { every: Span::from_millis(draws.pick(&[20, 50])), size, request }),
@@ -364,6 +374,7 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
         if draws.chance(0.3) { SourcePlan::Bulk(config(draws, kind).into()) } else { app(draws, kind) };
     let flows = match &source {
         SourcePlan::App(_, App::Web(web)) => web.connections,
+        SourcePlan::App(_, App::Rpm(rpm)) => rpm.slots(),
         _ => 1,
     };
     let ways = ways(draws, kind, shared, &mut network.links);

@@ -306,11 +306,15 @@ impl Sender {
         self.end_of_stream - u64::from(self.closing)
     }
 
+    /// End of the data already sent, including the byte of a window probe that the receiver may have taken.
+    pub fn sent(&self) -> u64 {
+        self.max.max(self.persist.taken.get().unwrap_or(0))
+    }
+
     /// Ends the stream after the data already sent, including the byte of a window probe that the receiver may have
     /// taken; FIN follows if connections end with one.
     pub fn stop(&mut self) {
-        let sent = self.max.max(self.persist.taken.get().unwrap_or(0));
-        self.end_of_stream = self.end_of_stream.min(sent.saturating_add(self.closing.into()));
+        self.end_of_stream = self.end_of_stream.min(self.sent().saturating_add(self.closing.into()));
         if self.config.profile.teardown {
             self.close();
         }

@@ -7,6 +7,7 @@
 mod game;
 mod http;
 mod mice;
+mod rpm;
 mod transfer;
 mod video;
 mod web;
@@ -16,6 +17,8 @@ use crate::transaction::Purpose;
 use game::Game;
 use http::Http;
 use mice::Mice;
+pub use rpm::Probe as RpmProbe;
+use rpm::Rpm;
 use sojourn_params::SizeDraw;
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario as scenario;
@@ -40,16 +43,17 @@ impl AppPlan {
     pub fn connections(&self) -> u32 {
         match self {
             AppPlan::Session(scenario::App::Web(web), _) => web.connections,
+            AppPlan::Session(scenario::App::Rpm(rpm), _) => rpm.slots(),
             _ => 1,
         }
     }
 
     /// Requests over one of its connections.
     pub fn requests(&self) -> Requests {
-        use scenario::App::{Game, Http, Video, Web};
+        use scenario::App::{Game, Http, Rpm, Video, Web};
         match self {
             AppPlan::Session(Http(http), _) if !http.late_binding => Requests::One,
-            AppPlan::Session(Http(_) | Web(_) | Video(_) | Game(_), _) => Requests::Several,
+            AppPlan::Session(Http(_) | Web(_) | Video(_) | Game(_) | Rpm(_), _) => Requests::Several,
             _ => Requests::None,
         }
     }
@@ -93,6 +97,8 @@ pub(crate) enum Action {
     Complete(Time),
     /// Record how long a player has played, and stalled, since the last record.
     Played(Span, Span),
+    /// Record the duration of a probe of the responsiveness test.
+    Probed(rpm::Probe, Span),
     /// Leave for good.
     Leave,
 }
@@ -143,6 +149,7 @@ pub(crate) fn of_plan(plan: &AppPlan, seed: u64, name: &str) -> Box<dyn App> {
         scenario::App::Http(http) => Box::new(Http::new(http.clone(), sizes(&http.size))),
         scenario::App::Web(web) => Box::new(Web::new(web.clone(), sizes(&web.size), stream("idle"))),
         scenario::App::Video(video) => Box::new(Video::new(video.clone())),
+        scenario::App::Rpm(rpm) => Box::new(Rpm::new(rpm.clone(), stream("probe"))),
         scenario::App::Game(game) => Box::new(Game::new(game.clone(), sizes(&game.size))),
         scenario::App::Bulk(_)
         | scenario::App::Rrul(_)
