@@ -46,10 +46,10 @@ impl ProbeTimes {
             .map(|of| self.trimmed_mean(of));
         let foreign = tcp.zip(http).map(|(tcp, http)| match tls {
             Some(tls) => per_minute((tcp + tls + http) / 3.0),
-            None => per_minute((tcp + http) / 2.0),
+            None => per_minute(f64::midpoint(tcp, http)),
         });
         let loaded_rpm = loaded.map(per_minute);
-        let both = foreign.zip(loaded_rpm).map(|(foreign, loaded)| (foreign + loaded) / 2.0);
+        let both = foreign.zip(loaded_rpm).map(|(foreign, loaded)| f64::midpoint(foreign, loaded));
         vec![
             ("tcp_f_s", tcp.into()),
             ("tls_f_s", tls.into()),
