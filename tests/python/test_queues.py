@@ -174,6 +174,7 @@ def test_users_of_rrul_notice_the_first_ping_and_the_goodputs():
     assert [(one.traffic_class, one.noun) for one in experiences(result)] == [
         ("rrul-ping", "p50 ping"),
         ("rrul-ping", "p95 ping"),
+        ("rrul-ping", "ping-RPM"),
         ("rrul-up", "goodput"),
         ("rrul-down", "goodput"),
     ]
