@@ -224,6 +224,15 @@ def unsettled(folder, number):
             store.add(Record(cell, of["spec"][0], lines, of["error"][0], kept))
 
 
+def test_the_bytes_of_a_file_do_not_depend_on_how_its_rows_came_together(tmp_path):
+    rows = pl.DataFrame({"cell": [f"{place:06x}" for place in range(9000)], "row": range(9000)})
+    folder = tmp_path / "store.sweep"
+    with opened(folder) as store:
+        store._write(rows, "one.parquet")
+        store._write(pl.concat([rows[:1234], rows[1234:]], rechunk=False), "parts.parquet")
+        assert (folder / "one.parquet").read_bytes() == (folder / "parts.parquet").read_bytes()
+
+
 def test_a_killed_sweep_is_read_with_its_journal(folder, sojourn):
     (folder / "g.toml").write_text(
         'scenario = "dumbbell"\nset = { duration = "2 s", warmup = "1 s", at = [], "flows[0].count" = 2 }\n'

@@ -219,7 +219,8 @@ class Store:
 
     def _write(self, frame: pl.DataFrame, name: str) -> None:
         buffer = io.BytesIO()
-        frame.write_parquet(buffer, compression="zstd", statistics=False)
+        # In one chunk, so that the bytes do not depend on how the rows came together.
+        frame.rechunk().write_parquet(buffer, compression="zstd", statistics=False)
         self.write(name, buffer.getvalue())
 
     @contextmanager
