@@ -73,7 +73,7 @@ def design() -> Mapping[str, float]:
 def pi_rule() -> Mapping[str, float]:
     """Gains of PI by Hollot et al. 2002 for the nominal network: its crossover on the pole of the windows."""
     a, b = _hollot(NOMINAL)
-    # The example of that paper, whose gains it rounds to 1.822e-5 and 1.816e-5.
+    # The example of that paper, which prints 1.822e-5 and 1.816e-5.
     example = _hollot(Network(flows=60, capacity=3750, rtt=0.246))
     ratio = a / PRINTED_PI[0]
     return {
@@ -223,6 +223,7 @@ def capacity() -> Mapping[str, float]:
         "exp5_bytes": varied,
         "arm_pfc_share_of_a_constant_link": printed["arm_pfc"] / constant,
         **shares,
+        "arm_pfc_share_in_packets": shares["arm_pfc_share"] * 1000,
         "exp8_udp_over_link": 150 * 0.5 * 20e3 * 8 / 10e6,
     }
 
