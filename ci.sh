@@ -96,7 +96,7 @@ check() {
 }
 
 test() {
-  echo "make test: every check and test, with the extension as users get it. It takes about 40 minutes on two cores."
+  echo "make test: every check and test, with the extension as users get it. It takes about 35 to 45 minutes on two cores."
   setup
   # The last steps of the extension's build, the stubs and the pages need one core alone.
   beside rust_format rust_lint rust_test generated

@@ -225,7 +225,8 @@ def unsettled(folder, number):
 
 
 def test_the_bytes_of_a_file_do_not_depend_on_how_its_rows_came_together(tmp_path):
-    rows = pl.DataFrame({"cell": [f"{place:06x}" for place in range(9000)], "row": range(9000)})
+    number = 100_000
+    rows = pl.DataFrame({"cell": [f"{place:06x}" for place in range(number)], "row": range(number)})
     folder = tmp_path / "store.sweep"
     with opened(folder) as store:
         store._write(rows, "one.parquet")

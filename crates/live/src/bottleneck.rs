@@ -1,6 +1,6 @@
 //! The network between both ends, without I/O: access delays, and a link with a qdisc, in nominal time.
 //!
-//! Whoever drives it reports packets with their times of arrival and asks for everything up to the present. Packets leave
+//! A driver reports packets with their times of arrival and takes everything up to the present. Packets leave
 //! with nominal times, which depend on arrivals alone: a driver that is late writes them late, and the next ones are no
 //! later for it.
 
