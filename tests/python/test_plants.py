@@ -161,7 +161,7 @@ def test_the_page_of_packets_alone_has_no_agreement(made, tmp_path):
     plain = made.report(tmp_path / "plain.html").read_text()
     assert "agreement" not in plain
     assert "packet by packet." in plain
-    assert set(live.data(live.sights(made))["laws"][0]) == {"name", "colour", "dash"}
+    assert set(live.data(live.sights(made))["laws"][0]) == {"name", "qdisc", "colour", "dash"}
 
 
 def test_a_verdict_has_a_sentence_for_each_plant(both, made):

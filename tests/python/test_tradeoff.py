@@ -113,13 +113,13 @@ def test_names_of_points_apart_do_not_overlap():
         (
             LAWS,
             "codel has the lowest p95 delay: 20 ms, with the link 93.0 % busy. "
-            "Of those that keep it at least 95 % busy, pie: 40 ms at 97.0 %. "
-            "Of those that keep it at least 99 % busy, pi: 150 ms at 99.9 %.",
+            "Of those that keep it at least 95 % busy, pie has 40 ms at 97.0 %. "
+            "Of those that keep it at least 99 % busy, pi has 150 ms at 99.9 %.",
         ),
         (
             {"pie": about(0.04, 0.97), "pi": about(0.15, 0.999), "red": about(0.2, 0.9)},
             "pie has the lowest p95 delay: 40 ms, with the link 97.0 % busy. "
-            "Of those that keep it at least 99 % busy, pi: 150 ms at 99.9 %.",
+            "Of those that keep it at least 99 % busy, pi has 150 ms at 99.9 %.",
         ),
         (
             {"pie": about(0.04, 0.995), "pi": about(0.15, 0.999)},
@@ -133,13 +133,21 @@ def test_names_of_points_apart_do_not_overlap():
         (
             {"pie": measured([0.04], [0.94]), "pi": measured([0.15], [0.96])},
             "pie has the lowest p95 delay measured: 40 ms, with the link 94.0 % busy. "
-            "Of those that keep it at least 95 % busy, pi: 150 ms at 96.0 %. "
-            "One seed shows no order to be more than chance.",
+            "Of those that keep it at least 95 % busy, pi has 150 ms at 96.0 %. "
+            "One seed has no error bars: run five or more.",
         ),
     ],
 )
 def test_the_sentence_has_the_lowest_delay_for_each_demand(laws, sentence):
     assert demands(invented(laws)) == sentence
+
+
+def test_loss_is_part_of_the_price_and_a_tie_is_on_the_front(made):
+    assert re.search(r"busy, and drops 1\.\d %\. .* tail_drop has .*, and drops \d\.\d %\.", demands(made))
+    assert "drops" not in demands(invented(LAWS))
+    tied = invented({"pi": about(0.15, 0.999), "red": about(0.15, 0.999), "pie": about(0.04, 0.9)})
+    found = tradeoff.points(tied, metrics.SOJOURN_P95_S, metrics.UTILIZATION)
+    assert {one.variant.qdisc for one in tradeoff.front(found)} == {"pi", "red", "pie"}
 
 
 def test_a_demand_that_only_the_mean_meets_is_not_met():

@@ -99,12 +99,13 @@ def points(result: Result, delay: Column, use: Column) -> list[Point]:
 def front(found: Sequence[Point]) -> list[Point]:
     """The points that none of the same plant beats, by their means; shortest delay first.
 
-    A point has to have more use than those of less delay, by a thousandth at least.
+    A point has more use than those of less delay, by a thousandth at least, or is equal to one in both.
     """
     best: dict[str, list[Point]] = {}
     for one in sorted(found, key=lambda one: (one.delay.mean, -one.use.mean)):
         kept = best.setdefault(one.variant.plant, [])
-        if not kept or one.use.mean > kept[-1].use.mean * (1 + 1 / words.EXACT):
+        more = not kept or one.use.mean > kept[-1].use.mean * (1 + 1 / words.EXACT)
+        if more or one.centre == kept[-1].centre:
             kept.append(one)
     return [one for kept in best.values() for one in kept]
 

@@ -21,6 +21,8 @@ DELAY, USE = metrics.SOJOURN_P95_S, metrics.UTILIZATION
 RANKED = (DELAY, USE, metrics.GOODPUT_BPS, metrics.DROP_RATIO)
 #: A sentence above the picture.
 PARAGRAPH = '<p class="verdict">{}</p>\n'
+#: A sentence has losses above this, %.
+NOTED_LOSS = 1.0
 #: Least utilisations that a sentence demands, %.
 DEMANDS = (95.0, 99.0)
 
@@ -61,10 +63,11 @@ def demands(result: Result) -> str:
         kept = [pair for pair in ranked if least is None or _keeps(busy, pair[0], least)]
         if kept:
             found.setdefault(kept[0][0], (least, kept))
-    named = _Demands(words.variant_names(result), delay, busy)
+    drops = claims.compare(result, metrics.DROP_RATIO, among=delay)
+    named = _Demands(words.variant_names(result), delay, busy, drops)
     sentences = [named.sentence(*demand) for demand in found.values()]
     some = any(variant.seeded for variant in delay.values)
-    alone = "One seed shows no order to be more than chance." if delay.seeds == 1 and some else ""
+    alone = "One seed has no error bars: run five or more." if delay.seeds == 1 and some else ""
     return wording.joined(*sentences, alone, wording.common_seeds(delay, busy))
 
 
@@ -81,6 +84,7 @@ class _Demands:
     names: dict[Variant, str]
     delay: Comparison
     busy: Comparison
+    drops: Comparison
 
     def sentence(self, least: float | None, kept: Ranking) -> str:
         """The lowest of those that are `kept`, because they keep the link at least so busy."""
@@ -93,11 +97,17 @@ class _Demands:
             text = f"{self.names[first]} has {lowest}: {form(wait)}, with the link {used} busy"
         else:
             demand = f"Of those that keep it at least {least:g} % busy"
-            text = f"{demand}, {self.names[first]}: {form(wait)} at {used}"
+            text = f"{demand}, {self.names[first]} has {form(wait)} at {used}"
+        text += self.loss(first)
         if self.delay.seeds == 1:  # stated once, after all sentences
             return f"{text}."
         doubt = f"; {wording.too_few(self.delay)} distinguish it from " if rivals else ""
         return f"{text}{doubt}{wording.listing(rivals, self.names, form) if rivals else ''}."
+
+    def loss(self, variant: Variant) -> str:
+        """Its loss, where that is a price."""
+        lost = self.drops.means.get(variant)
+        return f", and drops {wording.percent(lost)}" if lost is not None and lost.mean > NOTED_LOSS else ""
 
 
 def _picture(result: Result, kind: str, ids: str, alt: str) -> str:
@@ -128,7 +138,10 @@ def _note(found: list[Point]) -> str:
     spread = any(one.ellipse() is not None for one in found)
     runs = "Crosses: 95\u00a0% intervals. " if any(one.delay.half is not None for one in found) else ""
     runs += "Ellipses: one standard deviation of the seeds (RFC 7928, section 2.7). " if spread else ""
-    return f"{runs}Bold, and joined by the line: no qdisc measured has less delay at as much utilisation."
+    return (
+        f"{runs}Bold, and joined by the line: no qdisc measured has less delay at as much utilisation, "
+        "within a thousandth. Grey: no better than one of these in either."
+    )
 
 
 def _ranking(result: Result, found: list[Point]) -> str:
