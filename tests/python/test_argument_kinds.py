@@ -108,6 +108,7 @@ def things() -> dict[str, Any]:
         "metric": "utilization",
         "plant": "packet",
         "kind": "laws",
+        "points": 10,
         "law": None,
         "verdicts": [],
         "command": "true",

@@ -26,7 +26,16 @@ def test_examples_run(name, root, monkeypatch):
 #: Shared by the figures; users need none of it.
 HELPERS = {
     f"Plots.{name}"
-    for name in ["changes_s", "delay_grid", "delay_unit", "end_s", "goodput_unit", "time_unit", "warmup_s"]
+    for name in [
+        "changes_s",
+        "delay_grid",
+        "delay_unit",
+        "end_s",
+        "goodput_unit",
+        "tail_grid",
+        "time_unit",
+        "warmup_s",
+    ]
 }
 
 

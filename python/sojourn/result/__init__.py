@@ -632,7 +632,7 @@ class Result:
         the form of ``sojourn/result/requirements.toml``. Raises `InputError`.
 
         >>> import sojourn as sj
-        >>> result = sj.run(sj.load("home/game", {"duration": "4 s", "warmup": "2 s"}))
+        >>> result = sj.run(sj.load("home/game", {"duration": "12 s", "warmup": "2 s"}))
         >>> result.qoo()["requirements"].to_list()
         ['game']
         """
