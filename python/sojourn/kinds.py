@@ -199,6 +199,15 @@ def texts(value: object) -> tuple[str, ...]:
     return tuple(text(one) for one in items)
 
 
+def named_texts(value: object) -> dict[str, str]:
+    """A text for each of several names."""
+    if not isinstance(value, Mapping) or not all(
+        isinstance(one, str) for pair in value.items() for one in pair
+    ):
+        raise TypeError('is no text by name; expected such as {"call": "game"}')
+    return {text(name): text(of) for name, of in value.items()}
+
+
 def flag(value: object) -> bool:
     """True or False, NumPy's included."""
     value = plain(value)

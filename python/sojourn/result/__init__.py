@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.errors import InputError, MissingError
-from sojourn.kinds import flag, optional, path, takes, text, texts
+from sojourn.kinds import flag, named_texts, optional, path, takes, text, texts
 from sojourn.result.statistics import estimate
 
 if TYPE_CHECKING:
@@ -620,6 +620,7 @@ class Result:
 
         return warm_ups(self)
 
+    @takes(requirements=optional(named_texts), file=optional(path))
     def qoo(
         self, requirements: Mapping[str, str] | None = None, file: str | Path | None = None
     ) -> pl.DataFrame:
