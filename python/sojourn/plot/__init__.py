@@ -173,7 +173,7 @@ class Plots:
         'utilisation, %'
         """
         if ax is None:
-            _, (ax,) = style.figure((0.75 * self.canvas.size[0], 0.6 * self.canvas.size[0]))
+            _, (ax,) = style.figure((self.canvas.size[0], 0.6 * self.canvas.size[0]))
         style.quieten(ax)
         return tradeoff.draw(ax, self.result, delay, use)
 
