@@ -41,7 +41,7 @@ pub struct Outcome {
     pub received: Vec<[u64; 2]>,
     /// Packets at the devices.
     pub traffic: Traffic,
-    /// How late packets were written.
+    /// Lateness of the packets written.
     pub lateness: Lateness,
     /// Packets with congestion experienced that the server's kernel received.
     pub ce_received: u64,

@@ -1,9 +1,9 @@
-//! How late packets are written, by the trust that a run deserves.
+//! Lateness: the time from the nominal departure of a packet to its write.
 
 use sojourn_units::Span;
 use std::fmt;
 
-/// How late packets were written: a histogram with sixteen bins an octave, so that quantiles are at most 7 % too large.
+/// Lateness of the packets of a run: a histogram with sixteen bins an octave, so that quantiles are at most 7 % too large.
 #[derive(Clone)]
 pub struct Lateness {
     counts: Vec<u64>,

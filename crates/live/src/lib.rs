@@ -10,6 +10,8 @@
 //! arrival, and computes departures in nominal time, so that a late loop delays packets and changes no rate. [`ip`] reads
 //! and marks packets. [`namespace`] has the private namespaces, which live as long as their threads do: nothing is left
 //! behind, whatever ends the process. [`relay`] moves packets between the two, and [`load`] makes the flows.
+//!
+//! Qdiscs see sizes, ECN and flows. They have neither hosts nor DSCP of a flow, nor ACKs to filter, yet.
 
 pub mod bottleneck;
 pub mod clock;

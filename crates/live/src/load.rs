@@ -23,7 +23,7 @@ const NAP_MS: u16 = 20;
 pub struct Bulk {
     /// Its congestion control, as the kernel names it.
     pub congestion: String,
-    /// When it begins.
+    /// Time of its start.
     pub start: Time,
 }
 

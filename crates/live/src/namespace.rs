@@ -83,7 +83,7 @@ pub fn enter(addresses: Addresses, ecn: bool) -> Result<Tun, Refused> {
     let device = netlink.up(DEVICE, Some(QUEUE))?;
     netlink.address(device, addresses)?;
     set("/proc/sys/net/ipv4/tcp_ecn", if ecn { "1" } else { "0" })?;
-    // Between two runs of one process there is none; within a run the slow start of each flow is its own.
+    // A connection does not begin with the slow-start threshold of an earlier one.
     set("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")?;
     Ok(tun)
 }

@@ -1,4 +1,4 @@
-//! What is read of IP packets, and marks, beside another implementation of the headers.
+//! Ports, ECN bits and marks of IP packets, beside another implementation of the headers.
 
 use etherparse::{Ipv4Header, Ipv4HeaderSlice, PacketBuilder};
 use sojourn_live::ip::{ecn, ports, set_ce};
