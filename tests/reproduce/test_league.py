@@ -36,7 +36,10 @@ def paper(**today):
                     "rule": {"qdisc": "pi", "origin": "its rule"},
                 }
             },
-            "experiments": {"e": experiment, "f": experiment | {"variants": {"near": {}, "far": {}}}},
+            "experiments": {
+                "e": experiment,
+                "f": experiment | {"variants": {"near": {"warmup": "5 s"}, "far": {"warmup": "6 s"}}},
+            },
             "claims": [],
             "today": today,
         },
@@ -210,12 +213,16 @@ def test_over_all_experiments_are_the_units():
     assert found["cake", DELAY].best
 
 
-def test_an_experiment_that_another_has_is_in_no_table():
+def test_an_experiment_that_repeats_another_counts_once():
     of = reproduction()
-    experiments = {name: replace(one, league=False) for name, one in of.paper.experiments.items()}
-    bare = Reproduction(replace(of.paper, experiments=experiments), [], of.samples, quick=False)
-    assert over_all([bare]) == share_of_best(bare) == {}
-    assert bare.league().is_empty()
+    first = next(iter(of.paper.experiments.values()))
+    alike = {
+        name: replace(one, scenario=first.scenario, changes=first.changes)
+        for name, one in of.paper.experiments.items()
+    }
+    once = Reproduction(replace(of.paper, experiments=alike), [], of.samples, quick=False)
+    assert share_of_best(once)["own, one", DELAY][1] == 1
+    assert set(once.league()["experiment"]) == {first.name}
 
 
 def test_without_todays_laws_there_is_none_over_all():

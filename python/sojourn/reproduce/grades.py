@@ -120,6 +120,8 @@ class _Judge:
         true = _true(cases)
         if self.claim.contradiction is not None and true == len(cases):
             return Grade.CONTRADICTS_ITSELF, (), self.claim.contradiction
+        if true and self._is_open(cases) and not any(case.truth is Truth.FALSE for case in cases):
+            return Grade.UNDECIDED, (), f"with few seeds, {_deciding(cases)}"
         as_true = dict(self._stand_ins(test, cases)) if true else {}
         if stand_ins := [name for name, count in as_true.items() if count == true]:
             held = f"as true with {', '.join(stand_ins)} in its place"
@@ -133,8 +135,6 @@ class _Judge:
             evidence = "; ".join([_deciding(cases), *_in_part(as_true, true)])
             if exchanged is not None:
                 evidence += f"; exchanged with {exchanged[0]}, true under {exchanged[1]}"
-            if self._is_open(cases) and not any(case.truth is Truth.FALSE for case in cases):
-                return Grade.UNDECIDED, (), f"with few seeds, {evidence}"
             return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), evidence
         return self._untrue(cases, rest)
 

@@ -144,8 +144,8 @@ def _tested(differences: Sequence[float]) -> float | None:
 
 
 def league(of: Reproduction, experiment: Experiment) -> dict[tuple[str, Measure], Standing]:
-    """The league table of an experiment, by labels of laws; empty if it did not run, or another has it."""
-    if not experiment.league:
+    """The league table of an experiment, by labels of laws; empty if it did not run, or repeats another."""
+    if _is_repeated(of, experiment):
         return {}
     return compare({measure: _samples(of, experiment, measure) for measure in MEASURES})
 
@@ -213,7 +213,7 @@ def over_all(several: Sequence[Reproduction]) -> dict[tuple[str, Measure], Stand
     """Controls and today's laws relative to tail drop: the units are the experiments that have them all."""
     table: dict[Measure, dict[str, dict[str, float]]] = {measure: {} for measure in MEASURES}
     for of in several:
-        for experiment in (one for one in of.paper.experiments.values() if one.league):
+        for experiment in (one for one in of.paper.experiments.values() if not _is_repeated(of, one)):
             unit = f"{of.paper.name}.{experiment.name}"
             by_measure = {measure: _samples(of, experiment, measure) for measure in MEASURES}
             if not set(COMMON) <= by_measure[MEASURES[0]].keys():
@@ -230,6 +230,17 @@ def over_all(several: Sequence[Reproduction]) -> dict[tuple[str, Measure], Stand
                     if not math.isnan(value):
                         table[measure].setdefault(label, {})[unit] = value
     return compare({measure: by_label for measure, by_label in table.items() if by_label})
+
+
+def _is_repeated(of: Reproduction, experiment: Experiment) -> bool:
+    """True where an earlier experiment has these laws in the same scenario: it would count twice."""
+    for one in of.paper.experiments.values():
+        if one is experiment:
+            return False
+        is_same = (one.scenario, one.changes) == (experiment.scenario, experiment.changes)
+        if is_same and one.name in of.samples.experiments and experiment.laws.keys() <= one.laws.keys():
+            return True
+    return False
 
 
 def _labels(of: Reproduction, experiment: Experiment) -> dict[str, str]:

@@ -280,7 +280,7 @@ def _measured(of: Reproduction, one: Experiment) -> str:
     means = f"Means over {n} seed{'s' * (n > 1)}{half}, of {_time_measured(scenario)}."
     windows = "; ".join(f"{name}: {window}" for name, window in one.windows.items())
     named = f'<p class="note">Windows of predicates: {escape(windows)}.</p>\n' if windows else ""
-    starts = "Flows without a start here begin at random within the first second."
+    starts = "Flows with neither a start nor arrivals here begin at random within the first second."
     return f"<p>{prose(' '.join([*sentences(scenario), starts, means]))}</p>\n{named}"
 
 

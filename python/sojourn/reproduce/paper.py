@@ -84,8 +84,6 @@ class Experiment:
     seeds: int
     #: With `quick`; 0: it does not run then.
     quick_seeds: int
-    #: False for one that another has in the league tables.
-    league: bool = True
     #: True if today's laws run there, and with `quick`.
     today: bool = False
     today_quick: bool = False
@@ -261,7 +259,6 @@ def _experiments(
                 controls=of["controls"],
                 seeds=of.get("seeds", 10),
                 quick_seeds=of.get("quick_seeds", 2),
-                league=of.get("league", True),
                 today=not {name, own}.isdisjoint(today.get("experiments", ())),
                 today_quick=not {name, own}.isdisjoint(today.get("quick", ())),
             )

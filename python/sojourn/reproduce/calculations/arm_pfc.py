@@ -232,6 +232,7 @@ CALCULATIONS = {
     "design": design,
     "pi_rule": pi_rule,
     "predictor": predictor,
-    "operations": operations,
+    "operations.plain": operations,
+    "operations.folded": lambda: {**operations(), "gpc": operations()["gpc_folded"]},
     "capacity": capacity,
 }
