@@ -274,9 +274,10 @@ def reproduce(
     """Run the experiments of published papers again, and grade each of their claims.
 
     A claim is a predicate over the runs: reproduced, partly, depends (on a setting that the paper leaves
-    open), uninformative (as true of tail drop or of PI by its rule), not, contradicts itself, or not run. The
-    grades are printed, and a page of each paper is written into the folder, beside the stores of the runs:
-    the same command again runs only what is missing.
+    open), uninformative (as true of tail drop or of PI by its rule), not, contradicts itself, or not run;
+    with --quick also undecided, where more seeds may decide. The grades are printed, and a page of each
+    paper is written into the folder, beside the stores of the runs: the same command again runs only what
+    is missing.
     """
     folder, workers = options.REPRODUCED.or_none(out), options.CELL_JOBS.or_none(jobs)
     reproducing.run(papers, folder, workers, quick=quick, as_json=as_json, quiet=quiet)

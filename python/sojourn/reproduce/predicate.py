@@ -88,6 +88,15 @@ def _largest(of: Sample) -> Sample:
     return np.asarray(np.nanmax(of, axis=-1)) if of.ndim > 1 else of
 
 
+def _std(of: Sample) -> Sample:
+    """Standard deviation over windows; over seeds its jackknife pseudo-values, whose mean has an interval."""
+    if of.ndim > 1:
+        return np.asarray(np.nanstd(of, axis=-1))
+    size = of.size
+    without = np.asarray([np.nanstd(np.delete(of, place), ddof=1) for place in range(size)])
+    return np.asarray(size * np.nanstd(of, ddof=1) - (size - 1) * without)
+
+
 _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "abs": (range(1, 2), np.abs),
     "largest": (range(1, 2), _largest),
@@ -100,7 +109,7 @@ _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
         range(1, 2),
         _over_last(lambda of: np.subtract(*np.nanquantile(of, (0.75, 0.25), axis=-1))),
     ),
-    "std": (range(1, 2), _over_last(lambda of: np.nanstd(of, axis=-1))),
+    "std": (range(1, 2), _over_last(_std)),
     "min": (range(2, 99), lambda *parts: np.minimum.reduce(np.broadcast_arrays(*parts))),
 }
 _EXPECTED = 'expected comparisons of samples such as "exp1.pi.utilization > exp1.red.utilization"'

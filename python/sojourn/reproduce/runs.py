@@ -178,9 +178,11 @@ def settings_of(paper: Paper, figure: Figure) -> list[Setting]:
 
 
 def figure_command(paper: Paper, figure: Figure, *, quick: bool) -> str:
-    """The commands that repeat a figure's runs, a line each; of curves the name of their calculation."""
+    """The commands that repeat a figure's runs, a line each; of curves their calculation."""
     if figure.kind == "curves":
-        return f"sojourn.reproduce.calculations.{paper.name}: {figure.at['']}"
+        code = f"from sojourn.reproduce.calculations import {paper.name} as of"
+        code += f'; print(of.CURVES["{figure.at[""]}"]())'
+        return shlex.join(["python3", "-c", code])
     if figure.kind == "series":
         parts = _by_changes(settings_of(paper, figure))
         own = series_of(paper, figure).values()
