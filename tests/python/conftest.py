@@ -45,6 +45,7 @@ def sojourn(folder, monkeypatch, capsys):
         with monkeypatch.context() as here:
             here.chdir(cwd)
             here.setenv("COLUMNS", "120")
+            here.setenv("MPLBACKEND", "agg")
             capsys.readouterr()
             code = main(words)
         return subprocess.CompletedProcess(words, code, *capsys.readouterr())

@@ -178,7 +178,9 @@ def test_there_is_no_progress_outside_of_notebooks():
 
 
 @pytest.mark.slow
-def test_the_example_notebook_runs_and_has_its_images():
+def test_the_example_notebook_runs_and_has_its_images(monkeypatch):
+    # Jupyter's own choice, whatever a command in this process has set.
+    monkeypatch.delenv("MPLBACKEND", raising=False)
     client = pytest.importorskip("nbclient", reason=MISSING)
     pytest.importorskip("ipykernel", reason=MISSING)
     notebook = importlib.import_module("nbformat").read(NOTEBOOKS / "first.ipynb", as_version=4)
