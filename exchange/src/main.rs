@@ -1,4 +1,4 @@
-//! `exchange [--kernel] FILE|FOLDER...`: plays packet-exchange scripts to our TCP or to the kernel's.
+//! `exchange [--kernel|--profile=NAME] FILE|FOLDER...`: plays packet-exchange scripts to our TCP or to the kernel's.
 
 #[cfg(target_os = "linux")]
 use sojourn_exchange::kernel;
@@ -7,6 +7,9 @@ use sojourn_exchange::ours::Ours;
 use sojourn_exchange::play::Late;
 use sojourn_exchange::play::{Failure, play};
 use sojourn_exchange::script::Script;
+use sojourn_exchange::setup;
+use sojourn_exchange::stand_in::StandIn;
+use sojourn_tcp::Profile;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -15,15 +18,18 @@ use std::process::ExitCode;
 use std::{env, fmt};
 
 const HELP: &str = "\
-exchange [--kernel] FILE|FOLDER...
+exchange [--kernel|--profile=NAME] FILE|FOLDER...
 Plays packet-exchange scripts (*.pkt) to Sojourn's TCP, and reports where it differs from them.
 
   --kernel   play the scripts meant for it to the TCP of this machine's kernel, in real time (Linux; seconds)
+  --profile=NAME
+             play the scripts meant for the kernel to Sojourn's TCP under a profile, in the kernel's place
   --help     this
 
 For example, one script, and all scripts of the project:
   exchange exchange/scripts/prr/figure_1.pkt
   exchange --kernel exchange/scripts
+  exchange --profile=linux exchange/scripts
 
 Exit code: 0 all pass; 1 one fails; 2 invalid input; 3 not possible on this machine; 130 interrupted.
 The syntax of scripts: docs/howto/exchange-scripts.md";
@@ -49,6 +55,9 @@ fn main() -> ExitCode {
     if arguments.kernel {
         return replay(&scripts);
     }
+    if let Some(profile) = &arguments.profile {
+        return stand_in(&scripts, profile);
+    }
     let pending = scripts.iter().filter(|(_, script)| script.setup.pending.is_some()).count();
     let failures = scripts.iter().filter(|(file, script)| !report_outcome(file, &played(script))).count();
     close(&format!("{} scripts, {failures} failures, {pending} pending", scripts.len()), failures)
@@ -58,6 +67,7 @@ fn main() -> ExitCode {
 #[derive(Default)]
 struct Arguments {
     kernel: bool,
+    profile: Option<Profile>,
     help: bool,
     places: Vec<PathBuf>,
 }
@@ -69,8 +79,11 @@ impl Arguments {
             match word.to_str() {
                 Some("--kernel") => arguments.kernel = true,
                 Some("--help" | "-h") => arguments.help = true,
+                Some(flag) if flag.starts_with("--profile=") => {
+                    arguments.profile = Some(setup::profile(&flag["--profile=".len()..])?);
+                }
                 Some(flag) if flag.starts_with('-') => {
-                    return Err(format!("{flag}: no such flag; expected --kernel or --help"));
+                    return Err(format!("{flag}: no such flag; expected --kernel, --profile=NAME or --help"));
                 }
                 _ => arguments.places.push(word.into()),
             }
@@ -133,6 +146,17 @@ fn played(script: &Script) -> Result<String, String> {
         (Err(_), Some(why)) => Ok(format!("{} (pending: {why})", script.title)),
         (Err(failure), None) => Err(report(script, &failure, "")),
     }
+}
+
+/// Plays the scripts meant for the kernel to our TCP under a profile.
+fn stand_in(scripts: &[(&PathBuf, Script)], profile: &Profile) -> ExitCode {
+    let for_it: Vec<_> = scripts.iter().filter(|(_, script)| script.setup.not_for_kernel.is_none()).collect();
+    let played = |script: &Script| {
+        let mut host = StandIn::new(&script.setup, profile);
+        play(script, &mut host).map(|_| script.title.clone()).map_err(|failure| report(script, &failure, ""))
+    };
+    let failures = for_it.iter().filter(|(file, script)| !report_outcome(file, &played(script))).count();
+    close(&format!("{} scripts, {failures} failures", for_it.len()), failures)
 }
 
 /// Plays the scripts meant for the kernel: all together, as most of the time of each is waiting, then those that failed

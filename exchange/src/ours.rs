@@ -17,6 +17,8 @@ pub struct Ours {
     /// Bytes written by the application.
     written: u64,
     timers: u32,
+    /// The window in a proportional reduction is what it allows in flight, as in Linux.
+    counts_reduction: bool,
 }
 
 enum End {
@@ -42,7 +44,20 @@ impl Ours {
             Role::Sender => End::Sender(Box::new(Sender::new(config))),
         };
         let mss = f64::from(setup.mss);
-        Ours { end, sent: VecDeque::new(), shift: Shifts::default(), mss, written: 0, timers: 0 }
+        Ours {
+            end,
+            sent: VecDeque::new(),
+            shift: Shifts::default(),
+            mss,
+            written: 0,
+            timers: 0,
+            counts_reduction: false,
+        }
+    }
+
+    /// Reports as window, in a proportional reduction, what it allows in flight.
+    pub(crate) fn counting_reduction(self) -> Ours {
+        Ours { counts_reduction: true, ..self }
     }
 
     /// Takes all segments that a sender has to send now.
@@ -57,6 +72,12 @@ impl Ours {
     fn push(&mut self, now: Time, segment: &Segment) {
         let packet = self.packet(segment);
         self.sent.push_back((now, packet));
+    }
+
+    /// Bytes.
+    fn cwnd(&self, sender: &Sender) -> f64 {
+        let reducing = sender.reducing_to().filter(|_| self.counts_reduction);
+        reducing.unwrap_or(sender.window().get()) as f64
     }
 
     fn next_timeout(&self) -> Option<Time> {
@@ -219,7 +240,7 @@ impl Host for Ours {
         let End::Sender(sender) = &self.end else { return None };
         let millis = |span: Span| span.nanos() as f64 / 1e6;
         Some(match quantity {
-            Quantity::Cwnd => sender.window().get() as f64 / self.mss,
+            Quantity::Cwnd => self.cwnd(sender) / self.mss,
             Quantity::Ssthresh => sender.ssthresh().get() as f64 / self.mss,
             Quantity::Flight => sender.flight() as f64 / self.mss,
             Quantity::Rto => millis(sender.timeout()),

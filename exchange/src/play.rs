@@ -32,6 +32,12 @@ pub trait Host {
     fn late(&self) -> bool;
 }
 
+/// Tolerance of a kernel's times after a wait: its timers have ticks of up to 10 ms, the machine has other load, and its
+/// timer wheel is coarse at a distance, by up to an eighth of the wait.
+pub(crate) fn slack_of_kernels(wait: Span) -> Span {
+    Span::from_millis(25) + Span::from_nanos(wait.nanos() / 8)
+}
+
 /// Segment received or sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passed {

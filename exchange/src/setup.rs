@@ -1,8 +1,8 @@
 //! Options of a script, which configure its host.
 
 use sojourn_params::{Described, Errors, Spec};
-use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
+use sojourn_tcp::{PROFILES, Profile};
 use std::ops::RangeInclusive;
 
 /// Configuration of the host.
@@ -71,8 +71,7 @@ impl Setup {
                     Choice::parse(value).map_err(|errors| format!("--cc={value}: {}", line(&errors)))?;
             }
             "profile" => {
-                self.profile = Profile::named(value)
-                    .ok_or_else(|| format!("no profile \"{value}\"; expected default, ns2 or ns3"))?;
+                self.profile = profile(value)?;
             }
             "mss" => {
                 let mss = number(value).ok().filter(|mss| SEGMENTS.contains(mss));
@@ -107,6 +106,11 @@ impl Default for Setup {
             pending: None,
         }
     }
+}
+
+/// The profile called `name`.
+pub fn profile(name: &str) -> Result<Profile, String> {
+    Profile::named(name).ok_or_else(|| format!("no profile \"{name}\"; expected {}", PROFILES.join(", ")))
 }
 
 /// `yes`, or `no: WHY`.

@@ -1,5 +1,8 @@
 //! All scripts of the folder, played to our TCP.
 
+mod common;
+
+use common::all;
 use sojourn_exchange::ours::Ours;
 use sojourn_exchange::play::play;
 use sojourn_exchange::script::Script;
@@ -83,19 +86,4 @@ fn outcome(text: &str) -> Result<bool, String> {
         format!("line {}: expected {}, seen {}", failure.line, failure.expected, failure.seen)
     });
     if script.setup.pending.is_some() { Ok(played.is_ok()) } else { played.map(|_| false) }
-}
-
-/// Name (topic/script) and text of each script, in order of names.
-fn all() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
-    let entries = |place: &Path| {
-        let mut paths: Vec<_> = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort();
-        paths
-    };
-    let name = |path: &Path| {
-        path.strip_prefix(&folder).unwrap().with_extension("").to_str().unwrap().replace('\\', "/")
-    };
-    let files = entries(&folder).into_iter().flat_map(|topic| entries(&topic));
-    files.map(|file| (name(&file), fs::read_to_string(&file).unwrap())).collect()
 }

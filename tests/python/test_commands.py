@@ -914,7 +914,7 @@ def test_explain_names_the_keys_of_an_app(sojourn, app):
             "flows.cc (key): the congestion control",
             "Why this default: newreno",
         ),
-        ("profile", "flows.profile (key): the implementation of TCP: default", "ns2 or ns3"),
+        ("profile", "flows.profile (key): the implementation of TCP: default", "linux, ns2 or ns3"),
         ("access", "flows.access (key): ", "  flows.access.delay: "),
         ("delay", "delay (key): keys of a scenario file", "  flows.access.delay: "),
     ],

@@ -3,7 +3,7 @@
 //! A profile may select the original code instead: V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988,
 //! appendix A. It counts elapsed clock ticks, and holds eighths and quarters of ticks in whole numbers.
 
-use crate::profile::Profile;
+use crate::profile::{Profile, RtoFloor};
 use sojourn_units::{Span, Time};
 
 /// Smoothed round-trip time, its variation, and the retransmission timeout.
@@ -69,8 +69,7 @@ impl RttEstimator {
                 self.srtt = smoothed + ALPHA / count * (rtt - smoothed);
             }
         }
-        let timeout = self.srtt + (K * self.rttvar).max(profile.tick.seconds());
-        self.plain = whole_ticks(profile, timeout);
+        self.plain = whole_ticks(profile, self.srtt + beyond(profile, self.rttvar));
     }
 
     /// Jacobson's appendix A. Its shifts round down, so that neither estimate converges to the samples.
@@ -100,7 +99,7 @@ impl RttEstimator {
         let smoothed = before.max(rtt);
         self.srtt = smoothed;
         self.rttvar = self.rttvar.max(rtt / 2.0);
-        self.plain = whole_ticks(profile, smoothed + (K * self.rttvar).max(profile.tick.seconds()));
+        self.plain = whole_ticks(profile, smoothed + beyond(profile, self.rttvar));
         self.set_timeout(profile);
     }
 
@@ -142,6 +141,15 @@ fn in_ticks(profile: &Profile, span: Span) -> f64 {
     let tick = profile.tick.nanos().max(1);
     let ticks = ((span.nanos() + tick / 2) / tick).max(1);
     Span::from_nanos(ticks * tick).seconds()
+}
+
+/// The part of the timeout beyond the smoothed round-trip time. Seconds.
+fn beyond(profile: &Profile, rttvar: f64) -> f64 {
+    let least = match profile.rto_floor {
+        RtoFloor::Timeout => profile.tick,
+        RtoFloor::Variation => profile.min_rto,
+    };
+    (K * rttvar).max(least.seconds())
 }
 
 fn whole_ticks(profile: &Profile, seconds: f64) -> Span {

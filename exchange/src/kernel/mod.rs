@@ -11,7 +11,7 @@ mod sys;
 mod tun;
 mod wire;
 
-use crate::play::{Failure, Host, Passed, play};
+use crate::play::{Failure, Host, Passed, play, slack_of_kernels};
 use crate::script::{self, Act, Backend, Offer, Quantity, Script, Stamps, Window};
 use crate::setup::{Role, Setup};
 use netlink::{HERE, THERE};
@@ -384,7 +384,7 @@ impl Host for Kernel {
     }
 
     fn slack(&self, wait: Span) -> Span {
-        SLACK + Span::from_nanos(wait.nanos() / WHEEL)
+        slack_of_kernels(wait)
     }
 
     fn late(&self) -> bool {
@@ -494,12 +494,8 @@ const SEND_BUFFER: &str = "4096 262144 262144";
 const INTERRUPTED: i32 = 130;
 /// Bytes written or read at once.
 const CHUNK: usize = 1 << 14;
-/// Tolerance of the kernel's times: its timers have ticks of up to 10 ms, and the machine has other load.
-const SLACK: Span = Span::from_millis(25);
-/// A long wait may take an eighth longer: the kernel's timer wheel is coarse at a distance.
-const WHEEL: u64 = 8;
 /// With the script late by this much, a timeout of three round trips that has doubled is off by six times as much,
-/// which [`SLACK`] must cover.
+/// which [`slack_of_kernels`] must cover.
 const TOO_LATE: Span = Span::from_millis(2);
 /// Longest exchange.
 const LIMIT: Span = Span::from_secs(60);

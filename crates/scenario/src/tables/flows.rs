@@ -40,8 +40,8 @@ sojourn_params::params! {
         /// the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } or
         /// "NAME:KEY=VALUE,KEY=VALUE"; see `sojourn list ccs`
         cc: Option<Choice> = None, "newreno, which the models of the laws' papers describe";
-        /// the implementation of TCP: default (the RFCs, with the values of deployed systems), ns2 or ns3 (as those
-        /// simulators have it); `sojourn explain default` shows its settings
+        /// the implementation of TCP: default (the RFCs, with the values of deployed systems), linux, ns2 or ns3 (as the
+        /// kernel and those simulators have it); `sojourn explain default` shows its settings
         profile: Option<ProfileName> = None, "default: the RFCs";
         /// settings of TCP that differ from the profile: tcp = { prr = false }
         tcp: Option<TcpSettings> = None, "as the profile";

@@ -281,7 +281,7 @@ fn an_error_is_a_value() {
             "flows[0].profile",
             Some("\"ns4\""),
             Some("\"ns2\""),
-            words(&["default", "ns2", "ns3"]),
+            words(&["default", "linux", "ns2", "ns3"]),
         ),
         (
             11,

@@ -65,6 +65,8 @@ pub struct Cubic {
     fast_convergence: bool,
     abe: bool,
     counts_segments: bool,
+    /// An ACK of slow start counts for up to two segments.
+    counts_two: bool,
     ecn_at_one: EcnAtOne,
     slow_start: SlowStart,
     /// `cwnd`, segments.
@@ -101,13 +103,14 @@ struct Stage {
 impl Cubic {
     /// Starts in slow start with the profile's initial window, for segments of `mss` bytes.
     pub fn new(params: &Params, profile: &Profile, mss: u32) -> Cubic {
-        let usual = if profile.byte_counting > 0 { EarlyExit::HyStart } else { EarlyExit::Off };
+        let usual = if profile.byte_counting > 0 { profile.cubic_hystart } else { EarlyExit::Off };
         let hystart = params.hystart.unwrap_or(usual);
         Cubic {
             mss: f64::from(mss),
             fast_convergence: profile.fast_convergence,
             abe: params.abe,
             counts_segments: profile.cubic_counts_segments,
+            counts_two: profile.cubic_counts_segments && profile.byte_counting == 0,
             ecn_at_one: profile.ecn_at_one,
             slow_start: SlowStart::new(profile, hystart),
             cwnd: profile.initial_window as f64,
@@ -131,10 +134,10 @@ impl Cubic {
     /// Section 4.10.
     fn grow_in_slow_start(&mut self, ack: &AckSample<'_>) {
         let growth = self.slow_start.on_ack(ack, self.cwnd * self.mss, self.mss);
-        // ns-3 limits an ACK to the two segments of a delayed ACK; HyStart++ has its own limits.
+        // Where ACKs are counted, ns-3 has the two segments of a delayed ACK; HyStart++ has its own limits.
         let segments = growth.bytes / self.mss;
-        let all = self.segments(ack.acked).min(2.0);
-        self.cwnd += if self.counts_segments && !self.slow_start.has_hystart() { all } else { segments };
+        let two = self.segments(ack.acked).min(2.0);
+        self.cwnd += if self.counts_two && !self.slow_start.has_hystart() { two } else { segments };
         if growth.ends {
             self.ssthresh = self.cwnd;
             self.cwnd_prior = self.cwnd;

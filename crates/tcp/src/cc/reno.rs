@@ -145,6 +145,7 @@ impl Reno {
         match self.halving {
             Halving::FlightSize | Halving::Pipe => self.reduce_to(flight as f64 / 2.0, MIN_SSTHRESH),
             Halving::Window => self.halve_window(1.0),
+            Halving::Cwnd => self.halve_window(MIN_SSTHRESH),
         }
     }
 
@@ -172,7 +173,7 @@ impl Reno {
     fn threshold(&self, flight: u64) -> f64 {
         let half = match self.halving {
             Halving::FlightSize | Halving::Pipe => flight as f64 / 2.0,
-            Halving::Window => (self.cwnd / 2.0 / self.mss).floor() * self.mss,
+            Halving::Window | Halving::Cwnd => (self.cwnd / 2.0 / self.mss).floor() * self.mss,
         };
         half.max(MIN_SSTHRESH * self.mss)
     }

@@ -8,7 +8,8 @@
 //!                            Hybrid Slow Start: no limit
 //! ```
 //!
-//! After a timeout one ACK may cover data that arrived long before, and `L` is 1 (RFC 3465, section 2.3).
+//! After a timeout one ACK may cover data that arrived long before, and `L` is 1 (RFC 3465, section 2.3), unless the profile
+//! counts all of it.
 
 use super::AckSample;
 use super::hybrid::Hybrid;
@@ -20,7 +21,9 @@ use sojourn_params::{Errors, Kind, Quantity, Value, word_or_flag};
 #[derive(Clone, Debug)]
 pub(super) struct SlowStart {
     /// `L`, segments.
-    most: u32,
+    most: u16,
+    /// `L` after a timeout.
+    most_after_timeout: u16,
     after_timeout: bool,
     /// Boxed, as it is needed during the first slow start only.
     exit: Option<Box<Exit>>,
@@ -61,7 +64,9 @@ impl SlowStart {
             EarlyExit::HyStart => Some(Exit::HyStart(HyStart::new(profile.pacing))),
             EarlyExit::Hybrid => Some(Exit::Hybrid(Hybrid::new(profile.pacing))),
         };
-        SlowStart { most: profile.byte_counting.max(1), after_timeout: false, exit: exit.map(Box::new) }
+        let most = profile.byte_counting.max(1) as u16;
+        let most_after_timeout = if profile.counts_all_after_timeout { most } else { 1 };
+        SlowStart { most, most_after_timeout, after_timeout: false, exit: exit.map(Box::new) }
     }
 
     /// Takes in an ACK of new data at a window of `window` bytes, with segments of `mss` bytes.
@@ -78,7 +83,7 @@ impl SlowStart {
                 Growth { bytes: if ends { 0.0 } else { acked }, ends }
             }
             None => {
-                let most = if self.after_timeout { 1 } else { self.most };
+                let most = if self.after_timeout { self.most_after_timeout } else { self.most };
                 Growth { bytes: acked.min(f64::from(most) * mss), ends: false }
             }
         }

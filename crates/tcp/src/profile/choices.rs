@@ -32,6 +32,8 @@ choice! {
         /// The window: half of it with its fraction, at least one segment; `ssthresh` in whole segments, at least two,
         /// and computed anew at each timeout of the same segment.
         Window = "window",
+        /// The window, in whole segments, at least two.
+        Cwnd = "cwnd",
         /// In recovery by SACK the data neither SACKed nor lost, to at least two segments; otherwise as `FlightSize`.
         Pipe = "pipe",
     }
@@ -45,6 +47,16 @@ choice! {
         /// Data sent less data acknowledged, segment by segment (Fall and Floyd 1996); a timeout retransmits
         /// everything.
         Counted = "counted",
+    }
+}
+
+choice! {
+    /// Quantity bounded by the least retransmission timeout.
+    pub enum RtoFloor {
+        /// The timeout (RFC 6298, section 2.4).
+        Timeout = "timeout",
+        /// Its part from the variation of the round-trip time.
+        Variation = "variation",
     }
 }
 
@@ -94,11 +106,13 @@ pub enum Prr {
     /// In proportion; below `ssthresh` as much as is delivered, and one segment more if SND.UNA advances without
     /// further loss (RFC 9937).
     Rfc9937,
+    /// The rule of RFC 9937, in proportion to the `RecoverFS` of RFC 6937, as in Linux.
+    Linux,
 }
 
-const PRR_FORMS: [&str; 2] = ["rfc9937", "rfc6937"];
+const PRR_FORMS: [&str; 3] = ["rfc9937", "rfc6937", "linux"];
 
-/// One of the RFCs, or false. True means the first, as in files older than the second.
+/// One of the forms, or false. True means the first, as in files older than the second.
 impl Quantity for Prr {
     fn kind() -> Kind {
         Kind::WordOrFlag(&PRR_FORMS)
@@ -107,7 +121,8 @@ impl Quantity for Prr {
         Ok(match word_or_flag(value, &PRR_FORMS, "is no form of PRR")? {
             None => Prr::Off,
             Some(0) => Prr::Rfc9937,
-            Some(_) => Prr::Rfc6937,
+            Some(1) => Prr::Rfc6937,
+            Some(_) => Prr::Linux,
         })
     }
     fn write(&self) -> Value {
@@ -115,6 +130,7 @@ impl Quantity for Prr {
             Prr::Off => Value::Flag(false),
             Prr::Rfc6937 => Value::Text("rfc6937".into()),
             Prr::Rfc9937 => Value::Text("rfc9937".into()),
+            Prr::Linux => Value::Text("linux".into()),
         }
     }
 }

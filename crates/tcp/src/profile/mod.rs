@@ -8,10 +8,12 @@ mod choices;
 mod contradictions;
 mod named;
 
+pub(crate) use choices::RtoFloor;
 pub use choices::{EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Prr, UnusedWindow};
 pub use contradictions::Tcp;
 pub use named::{PROFILE_PAGES, PROFILES};
 
+use crate::cc::EarlyExit;
 use sojourn_units::Span;
 
 sojourn_params::params! {
@@ -34,6 +36,8 @@ sojourn_params::params! {
         /// segments per ACK; 0: with the number of ACKs
         byte_counting: u32 = 2, in 0 to 1000,
             "the most that RFC 3465, section 2.3 allows: the two segments of a delayed ACK", "RFC 3465";
+        /// slow start after a timeout grows by as much per ACK as the first one; false: by one segment at most
+        counts_all_after_timeout: bool = false, "RFC 3465, section 2.3: one segment", "RFC 3465, section 2.3";
         /// treatment of an unused congestion window: keep; restart: the initial window after an idle time of one
         /// retransmission timeout; validate: congestion window validation, by the data sent and acknowledged
         unused_window: UnusedWindow = UnusedWindow::Restart,
@@ -43,8 +47,8 @@ sojourn_params::params! {
             "RFC 5681 sends at once what the window allows; Linux paces CUBIC only above the qdisc fq",
             "RFC 9002, section 7.7";
         /// base and floor of a reduction: flight_size, at least two segments; window: the window itself, at least one,
-        /// with ssthresh computed at each timeout of the same segment; pipe: in recovery by SACK the data neither
-        /// SACKed nor lost, as in ns-3
+        /// with ssthresh computed at each timeout of the same segment; cwnd: the window itself, at least two; pipe: in
+        /// recovery by SACK the data neither SACKed nor lost, as in ns-3
         halving: Halving = Halving::FlightSize, "RFC 5681, equation 4", "RFC 5681, equation 4";
 
         // The timer.
@@ -52,6 +56,8 @@ sojourn_params::params! {
         /// lower bound of the retransmission timeout
         min_rto: Span = Span::from_millis(200), in above "0 s" to "60 s",
             "Linux (TCP_RTO_MIN); the 1 s of RFC 6298, section 2.4 is a SHOULD", "RFC 6298, section 2.4";
+        /// quantity that min_rto bounds: timeout: the whole of it; variation: its part beyond the smoothed round-trip time
+        rto_floor: RtoFloor = RtoFloor::Timeout, "RFC 6298, section 2.4", "RFC 6298, section 2.4";
         /// upper bound of the retransmission timeout, back-off included
         max_rto: Span = Span::from_secs(60), in "1 ms" to "1 h",
             "the least that RFC 6298, section 2.5 allows", "RFC 6298, sections 2.5 and 5.5";
@@ -92,6 +98,9 @@ sojourn_params::params! {
         /// longest delay of a delayed ACK
         ack_delay: Span = Span::from_millis(40), in above "0 s" to "500 ms",
             "Linux (TCP_DELACK_MIN)", "RFC 5681, section 4.2";
+        /// full segments at the start of a connection that are acknowledged one by one
+        quick_acks: u32 = 0, in 0 to 1000, "RFC 5681, section 4.2 allows delays from the first segment on",
+            "tcp(7), TCP_QUICKACK";
         /// receive buffer, segments
         receive_window: u64 = 4096, in 1 to 1_000_000,
             "with 1460 B each the 6 MB to which Linux grows (tcp_rmem)", "RFC 9293, section 3.8.6";
@@ -116,7 +125,7 @@ sojourn_params::params! {
         pipe: Pipe = Pipe::Scoreboard, "RFC 6675, section 4", "RFC 6675, section 4";
         /// proportional rate reduction in recovery by SACK, in proportion until the pipe is down to ssthresh; rfc9937:
         /// below it as much as is delivered, and one segment more if SND.UNA advances without further loss; rfc6937:
-        /// as in slow start; false: nothing for half a window
+        /// as in slow start; linux: the first, in proportion to the flight size; false: nothing for half a window
         prr: Prr = Prr::Rfc9937, "RFC 9937 obsoletes RFC 6937", "RFC 9937; RFC 6937";
         /// RFC 6937's form counts delivered data twice until one flight is delivered, multiplies in 32 bits and rounds
         /// down, as in ns-3
@@ -151,6 +160,9 @@ sojourn_params::params! {
 
         /// fast convergence: CUBIC gives way to newer flows
         fast_convergence: bool = true, "RFC 9438, section 4.7, and Linux", "RFC 9438, section 4.7";
+        /// early end of CUBIC's first slow start where its own hystart is not given: HyStart++ (true), or as Linux has it
+        /// ("hybrid"); where bytes are counted
+        cubic_hystart: EarlyExit = EarlyExit::HyStart, "RFC 9438, section 4.10", "RFC 9406; RFC 9438, section 4.10";
         /// CUBIC's windows are whole segments that grow by one after enough segments have been acknowledged, instead of
         /// with each ACK; W_est grows no faster above the window of the last loss
         cubic_counts_segments: bool = false, "RFC 9438, section 4.4: the window grows with each ACK", "ns-3";

@@ -1,11 +1,12 @@
 //! The profiles by their names: the default, and implementations as differences from it.
 
-use super::{EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, Prr, UnusedWindow};
+use super::{EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, Prr, RtoFloor, UnusedWindow};
+use crate::cc::EarlyExit;
 use sojourn_params::{Described, Field, Page, Value};
 use sojourn_units::Span;
 
 /// Names of the profiles.
-pub const PROFILES: &[&str] = &["default", "ns2", "ns3"];
+pub const PROFILES: &[&str] = &["default", "linux", "ns2", "ns3"];
 
 /// Pages of all profiles; the defaults of their fields are the values of the profile.
 pub const PROFILE_PAGES: &[Page] = &[
@@ -18,6 +19,17 @@ pub const PROFILE_PAGES: &[Page] = &[
         equation: "",
         source: "the RFC of each setting",
         fields: Profile::fields,
+    },
+    Page {
+        stem: "linux",
+        summary: "behaviour of the TCP of Linux 6.18, from its segments",
+        idea: "For comparisons with the kernel's TCP, as `sojourn lab` runs it: timestamps, proportional rate reduction \
+               after an ECN echo as well, windows of CUBIC in whole segments, Hybrid Slow Start, a timeout of at least \
+               200 ms beyond the round trip, and ACKs of single segments at the start. docs/deviations/linux.md lists \
+               the exchanges that show each difference, and those not copied.",
+        equation: "",
+        source: "Linux 6.18",
+        fields: || fields_of(&Profile::linux(), "Linux 6.18, from its segments (docs/deviations/linux.md)"),
     },
     Page {
         stem: "ns2",
@@ -47,9 +59,32 @@ impl Profile {
     pub fn named(name: &str) -> Option<Profile> {
         match name {
             "default" => Some(Profile::default()),
+            "linux" => Some(Profile::linux()),
             "ns2" => Some(Profile::ns2()),
             "ns3" => Some(Profile::ns3()),
             _ => None,
+        }
+    }
+
+    /// Behaviour of the TCP of Linux 6.18 with its default settings, from its segments (`docs/deviations/linux.md`
+    /// lists the exchanges).
+    fn linux() -> Profile {
+        Profile {
+            byte_counting: 1000,
+            counts_all_after_timeout: true,
+            halving: Halving::Cwnd,
+            rto_floor: RtoFloor::Variation,
+            max_rto: Span::from_secs(120),
+            rtt_weight_shared: false,
+            timestamps: true,
+            quick_acks: 16,
+            prr: Prr::Linux,
+            cautious_exit: false,
+            cubic_hystart: EarlyExit::Hybrid,
+            cubic_counts_segments: true,
+            ecn_at_one: EcnAtOne::Two,
+            ecn_prr: true,
+            ..Profile::default()
         }
     }
 
@@ -226,10 +261,10 @@ mod tests {
     #[test]
     fn values_are_listed_by_profile_if_they_differ() {
         let by_profile = |key: &str| Profile::by_profile(&setting(key));
-        assert_eq!(by_profile("initial_window"), "default 10, ns2 2, ns3 10");
-        assert_eq!(by_profile("timestamps"), "default false, ns2 false, ns3 true");
+        assert_eq!(by_profile("initial_window"), "default 10, linux 10, ns2 2, ns3 10");
+        assert_eq!(by_profile("timestamps"), "default false, linux true, ns2 false, ns3 true");
         assert_eq!(by_profile("sack"), "as the congestion control's RFC has it");
-        assert_eq!(by_profile("halving"), "default flight_size, ns2 window, ns3 pipe");
+        assert_eq!(by_profile("halving"), "default flight_size, linux cwnd, ns2 window, ns3 pipe");
     }
 
     #[test]
@@ -241,7 +276,7 @@ mod tests {
         assert_eq!(read(Value::Flag(true)), Ok(Prr::Rfc9937));
         assert_eq!(read(Value::Flag(false)), Ok(Prr::Off));
         assert_eq!(read(Value::Text("rfc6937".into())), Ok(Prr::Rfc6937));
-        let error = "prr: \"rfc9397\" is no form of PRR; did you mean \"rfc9937\"? (expected rfc9937 or true, rfc6937, false)";
+        let error = "prr: \"rfc9397\" is no form of PRR; did you mean \"rfc9937\"? (expected rfc9937 or true, rfc6937, linux, false)";
         assert_eq!(read(Value::Text("rfc9397".into())), Err(error.into()));
     }
 }

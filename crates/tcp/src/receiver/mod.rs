@@ -32,6 +32,8 @@ pub struct Receiver {
     sack: bool,
     /// Retransmissions of our FIN.
     fin_retransmits: u8,
+    /// Segments still to be acknowledged one by one.
+    quick_acks: u16,
     /// Bytes that may wait for a delayed ACK.
     ack_above: u64,
     /// Time of the next ACK; NEVER if none is due.
@@ -63,6 +65,7 @@ impl Receiver {
             echo: Echo::new(config.ecn, config.cc.feedback(), profile.ect_on_retransmit),
             sack: false,
             fin_retransmits: 0,
+            quick_acks: if profile.delayed_ack { profile.quick_acks as u16 } else { 0 },
             ack_above: 0,
             ack_due: Time::NEVER,
             window: Window::new(buffer, mss, config.reads),
@@ -228,7 +231,9 @@ impl Receiver {
         // RFC 5681, section 4.2: an ACK for every second full-sized segment. Full-sized is the largest segment seen;
         // if the sender sends less for want of data, an ACK covers more than one of them.
         let waiting = self.arrived.next - self.acknowledged;
-        if waiting > self.ack_above || self.window.update_due(now, self.arrived.next) {
+        let quick = self.quick_acks > 0;
+        self.quick_acks = self.quick_acks.saturating_sub(1);
+        if quick || waiting > self.ack_above || self.window.update_due(now, self.arrived.next) {
             return Some(self.acknowledge(now, None));
         }
         // The delay counts from the arrival of the first unacknowledged segment.

@@ -1,7 +1,7 @@
 //! ECN: RFC 3168, section 6.1.
 
 use super::Sender;
-use super::prr::{Delivery, PrrState};
+use super::prr::{Before, Delivery, PrrState};
 use crate::opt_seq::OptSeq;
 use crate::profile::EcnAtOne;
 use crate::segment::{Flags, Segment};
@@ -50,9 +50,10 @@ impl Sender {
             return;
         }
         let one = self.cwnd <= self.mss;
+        let before = Before { flight: self.flight(), cwnd: self.cwnd };
         self.reduce_for_ecn();
         if self.config.profile.ecn_prr && self.recovery.is_none() && self.cwnd >= self.mss {
-            let prr = self.start_prr(self.flight(), 0);
+            let prr = self.start_prr(before, 0);
             self.rare.iter_mut().for_each(|rare| rare.ecn_prr = prr);
         }
         match self.config.profile.ecn_at_one {

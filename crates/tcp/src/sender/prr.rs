@@ -11,6 +11,7 @@
 //!                    more = MSS with a SafeACK (RFC 9937, 6.2), or always (RFC 6937, 3.1, PRR-SSRB)
 //! RecoverFS = bytes outstanding and not SACKed before the ACK that starts recovery     (RFC 9937, 6.1)
 //!           = FlightSize then                                                          (RFC 6937, 3)
+//!           = cwnd then                                            (Linux, with the rest of RFC 9937: docs/deviations/linux.md)
 //! ```
 //!
 //! Recovery begins with a retransmission, whatever sndcnt is (RFC 9937, 6.2; the sender sees to it). Rounding up is to
@@ -19,7 +20,7 @@
 //! ns-3 3.44 counts delivered data twice until `prr_delivered` is `RecoverFS`, multiplies in 32 bits, rounds down, and
 //! has no `+ MSS` (`docs/deviations/ns3.md` shows the packets).
 
-use super::Sender;
+use super::{RecoveryState, Sender};
 use crate::profile::{Profile, Prr};
 
 /// Variant of the algorithm.
@@ -27,6 +28,7 @@ use crate::profile::{Profile, Prr};
 enum Form {
     Rfc9937,
     Rfc6937,
+    Linux,
     /// ns-3's variant.
     Ns3,
 }
@@ -45,6 +47,14 @@ pub(super) struct PrrState {
     prr_out: u64,
     /// `sndcnt`, less the bytes sent since the ACK.
     sndcnt: u64,
+}
+
+/// State before a reduction, bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    /// FlightSize.
+    pub(super) flight: u64,
+    pub(super) cwnd: u64,
 }
 
 /// Data delivered by an ACK in recovery.
@@ -66,20 +76,32 @@ impl Form {
             Prr::Rfc9937 => Some(Form::Rfc9937),
             Prr::Rfc6937 if profile.prr_counts_twice => Some(Form::Ns3),
             Prr::Rfc6937 => Some(Form::Rfc6937),
+            Prr::Linux => Some(Form::Linux),
         }
     }
 }
 
 impl Sender {
-    /// Starts PRR, if the profile has it, for a recovery that begins with `flight` bytes outstanding on an ACK of
-    /// `delivered` bytes.
-    pub(super) fn start_prr(&self, flight: u64, delivered: i64) -> Option<PrrState> {
+    /// Starts PRR, if the profile has it, for a reduction that begins with `before` on an ACK of `delivered` bytes.
+    pub(super) fn start_prr(&self, before: Before, delivered: i64) -> Option<PrrState> {
         let form = Form::of(&self.config.profile)?;
         let flight = match form {
             Form::Rfc9937 => self.unsacked_before(delivered),
-            Form::Rfc6937 | Form::Ns3 => flight,
+            Form::Rfc6937 | Form::Ns3 => before.flight,
+            Form::Linux => before.cwnd,
         };
         Some(PrrState::new(form, self.cwnd, flight))
+    }
+
+    /// Bytes that a reduction in progress allows in flight, the pipe and `sndcnt`; None outside of one.
+    pub fn reducing_to(&self) -> Option<u64> {
+        let prr = match self.recovery.get() {
+            Some(RecoveryState::Sack(sack)) => sack.prr.as_ref(),
+            Some(RecoveryState::Rack(rack)) => rack.prr.as_ref(),
+            Some(_) => None,
+            None => self.ecn_prr().filter(|_| self.is_reducing_for_ecn()),
+        };
+        Some(self.snapshot().pipe + prr?.sndcnt)
     }
 
     /// Bytes outstanding and not SACKed before an ACK that `delivered` as many.
@@ -99,7 +121,7 @@ impl PrrState {
 
     /// Computes `sndcnt` on an ACK.
     pub(super) fn on_ack(&mut self, ack: Delivery, mss: u64) {
-        if ack.data == 0 && self.form == Form::Rfc9937 {
+        if ack.data == 0 && matches!(self.form, Form::Rfc9937 | Form::Linux) {
             return;
         }
         let counted_twice = self.form == Form::Ns3 && self.prr_delivered < self.recover_fs as i64;
@@ -120,9 +142,9 @@ impl PrrState {
     /// Allowance beyond the delivered data while the pipe is below `ssthresh`, bytes.
     fn more(&self, is_safe: bool, mss: u64) -> i64 {
         match self.form {
-            Form::Rfc9937 if is_safe => mss as i64,
+            Form::Rfc9937 | Form::Linux if is_safe => mss as i64,
             Form::Rfc6937 => mss as i64,
-            Form::Rfc9937 | Form::Ns3 => 0,
+            Form::Rfc9937 | Form::Linux | Form::Ns3 => 0,
         }
     }
 

@@ -10,7 +10,7 @@
 use super::acknowledge::NewAck;
 use super::history::{History, Run};
 use super::min_rtt::MinRtt;
-use super::prr::{Delivery, PrrState};
+use super::prr::{Before, Delivery, PrrState};
 use super::retransmitted::Retransmitted;
 use super::{DUP_THRESH, RecoveryState, Sender};
 use crate::opt_seq::OptSeq;
@@ -446,9 +446,9 @@ impl Sender {
     }
 
     fn start_rack_recovery(&mut self, now: Time, delivered: i64) {
-        let flight = self.flight();
+        let before = Before { flight: self.flight(), cwnd: self.cwnd };
         self.enter_loss_recovery();
-        let prr = self.start_prr(flight, delivered);
+        let prr = self.start_prr(before, delivered);
         self.recovery.set(RecoveryState::Rack(RackRecovery {
             recovery_point: self.max,
             prr,

@@ -5,7 +5,7 @@
 //! keeps the ACK clock running. The timer is RFC 6298's (section 6, first choice).
 
 use super::acknowledge::Effect;
-use super::prr::{Delivery, PrrState};
+use super::prr::{Before, Delivery, PrrState};
 use super::{DUP_THRESH, RecoveryState, Sender};
 use crate::cc::Curve;
 use crate::profile::{Halving, Pipe};
@@ -26,7 +26,7 @@ pub(super) struct SackRecovery {
     /// Missing data below is known to be lost.
     judged: u64,
     /// PRR; without it, the window limits the pipe.
-    prr: Option<PrrState>,
+    pub(super) prr: Option<PrrState>,
 }
 
 /// Selection of `NextSeg`.
@@ -102,11 +102,12 @@ impl Sender {
     fn start_sack_recovery(&mut self, now: Time, delivered: i64) {
         let before = self.pipe_before_retransmission();
         let flight = if self.config.profile.halving == Halving::Pipe { before } else { self.flight() };
+        let reduced = Before { flight, cwnd: self.cwnd };
         self.enter_loss_recovery();
         let high_rxt = self.una + self.first_hole();
         let pipe = self.board.pipe(self.una, self.max, high_rxt, self.mss);
         let rescue_rxt = high_rxt;
-        let mut prr = self.start_prr(flight, delivered);
+        let mut prr = self.start_prr(reduced, delivered);
         if let Some(prr) = &mut prr {
             prr.on_ack(Delivery { data: delivered, pipe: before, is_safe: false }, self.mss);
         }

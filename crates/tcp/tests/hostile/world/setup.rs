@@ -104,7 +104,7 @@ fn turn_switches(profile: &mut Profile, [first, second, third]: [u8; 3]) {
     profile.prr = match profile.prr {
         prr if bits(first, 6, 1) == 0 => prr,
         Prr::Off => Prr::Rfc9937,
-        Prr::Rfc6937 | Prr::Rfc9937 => Prr::Off,
+        Prr::Rfc6937 | Prr::Rfc9937 | Prr::Linux => Prr::Off,
     };
     turn(&mut profile.tail_loss_probe, first, 7);
     turn(&mut profile.frto, second, 0);
@@ -175,4 +175,4 @@ pub const LEN: usize = 16;
 /// By number; an unknown one is the first.
 pub const CCS: [&str; 8] = ["reno", "newreno", "cubic", "dctcp", "scalable", "reno", "newreno", "cubic"];
 /// By number; an unknown one is the default.
-pub const PROFILES: [&str; 4] = ["default", "ns2", "ns3", "default"];
+pub const PROFILES: [&str; 4] = ["default", "ns2", "ns3", "linux"];
