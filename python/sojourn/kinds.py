@@ -18,6 +18,7 @@ from sojourn.errors import ArgumentError
 __all__ = [
     "count",
     "flag",
+    "folder",
     "instance",
     "like",
     "number",
@@ -126,6 +127,14 @@ def path(value: object) -> str | os.PathLike[str]:
     if not name.strip() or "\0" in name:
         raise TypeError("is no file name; expected one that is not empty")
     return value
+
+
+def folder(value: object) -> str | os.PathLike[str]:
+    """Name of a folder; it may hold bytes that are not UTF-8."""
+    try:
+        return path(value)
+    except TypeError:
+        raise TypeError('is no folder; expected a text such as "results", or a pathlib.Path') from None
 
 
 def number(value: object) -> float:

@@ -673,8 +673,20 @@ def test_a_damaged_file_is_one_line_and_is_left_alone(grid, refused):
     sj.sweep(grid, refused_file.parent)
     refused_file.write_bytes(b"PAR1" + bytes(200))
     (line,) = refused("sweep", grid)
-    assert "a file of cells cannot be read" in line
+    assert line.startswith("grid.sweep/cells-all.parquet: cannot be read (")
+    assert line.endswith("; delete the folder grid.sweep and run again, which repeats its cells")
     assert refused_file.stat().st_size == 204
+
+
+def test_the_line_of_a_damaged_file_quotes_no_bytes_of_it(grid, refused):
+    store = grid.parent / "grid.sweep"
+    sj.sweep(grid, store)
+    cells = store / "cells-all.parquet"
+    # The footer, which Polars quotes.
+    cells.write_bytes(cells.read_bytes()[:-4] + b"\x1b\x0f\xff&")
+    (line,) = refused("sweep", grid)
+    assert line.isprintable()
+    assert "\N{REPLACEMENT CHARACTER}" not in line
 
 
 def test_one_process_writes_a_store(grid, refused):

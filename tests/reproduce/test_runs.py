@@ -1,7 +1,9 @@
 """Runs of a made-up paper: sweeps by the changes that settings bring, and the commands that repeat them."""
 
+import inspect
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import sojourn as sj
 from sojourn.cli import main
 from sojourn.reproduce import graded
 from sojourn.reproduce.paper import Name, Setting, parse
@@ -145,6 +148,72 @@ def test_the_document_has_the_claims_of_all_papers(tmp_path, monkeypatch, capsys
     assert alone == json.loads(graded(PAPER, tmp_path, jobs=1, quick=True).to_json())
     assert alone.keys() == both.keys()
     assert alone["claims"] == [first]
+
+
+@pytest.mark.parametrize("table", ["cells", "windows"])
+def test_a_damaged_file_of_a_store_stops_its_paper_alone(table, tmp_path, monkeypatch, capsys):
+    """One line with the file and what to do, which repeats its runs; exit code 2."""
+    papers = {"cpc": PAPER, "sqm": replace(TWO, name="made_up_2")}
+    monkeypatch.setattr("sojourn.reproduce.paper.read", papers.get)
+    words = ["reproduce", "cpc", "sqm", "--quick", "--json", "--jobs", "1", "--out", str(tmp_path)]
+    assert main(words) == 0
+    whole = capsys.readouterr().out
+    store = tmp_path / "made_up.e.drops.sweep"
+    damaged = store / f"{table}-all.parquet"
+    damaged.write_bytes(b"PAR1" + bytes(range(128, 256)) + b"\x1b\x00\xff&")
+    assert main([*words, "--quiet"]) == 2
+    out, line = capsys.readouterr()
+    assert line.startswith(f"{damaged}: cannot be read (")
+    assert line.endswith(f"; delete the folder {store} and run again, which repeats its cells\n")
+    assert line.strip().isprintable()
+    assert "\N{REPLACEMENT CHARACTER}" not in line
+    document = json.loads(out)
+    assert [of["paper"] for of in document["papers"]] == ["made_up_2"]
+    assert document["failed"] == [f"made_up, {line.strip()}"]
+    shutil.rmtree(store)
+    assert main([*words, "--quiet"]) == 0
+    assert capsys.readouterr().out == whole
+
+
+@pytest.mark.parametrize("name", ["cpc-quick.html", "index-quick.html"])
+def test_a_folder_in_the_place_of_a_page_is_refused_before_anything_runs(name, tmp_path, capsys):
+    out = tmp_path / "out"
+    (out / name).mkdir(parents=True)
+    assert main(["reproduce", "cpc", "sqm", "--quick", "--out", str(out)]) == 2
+    assert capsys.readouterr().err.startswith(f"{out / name}: is a folder; expected ")
+    assert [one.name for one in out.iterdir()] == [name]
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys):
+    out = tmp_path / "out"
+    out.write_text("mine")
+    line = f"{out}: is a file; expected a folder, new or with earlier runs"
+    assert main(["reproduce", "cpc", "--quick", "--out", str(out)]) == 2
+    assert capsys.readouterr().err == f"{line}\n"
+    with pytest.raises(sj.InputError, match="is a file; expected a folder"):
+        sj.reproduce("cpc", out)
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"out": 3}, 'out: 3 is no folder; expected a text such as "results", or a pathlib.Path'),
+        ({"paper": 3}, "paper: 3 is not text; expected a text in quotes"),
+        ({"quick": "yes"}, "quick: 'yes' is neither True nor False; expected one of them"),
+        ({"jobs": 0}, "jobs: 0 is not a number of workers; expected 1 or more"),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_named_in_a_line(given, line):
+    with pytest.raises(sj.InputError) as error:
+        sj.reproduce(**{"paper": "cpc", **given})
+    assert error.value.lines == (line,)
+
+
+def test_the_callable_module_has_the_signature_of_its_function():
+    own = inspect.signature(sj.reproduce)
+    assert own == inspect.signature(sj.reproduce.reproduce)
+    assert list(own.parameters) == ["paper", "out", "quick", "jobs"]
+    assert "`paper` is one of `names`" in type(sj.reproduce).__call__.__doc__
 
 
 def test_the_commands_have_the_changes():

@@ -509,8 +509,14 @@ def _renameat2(above: int, one: str, other: str, flags: int) -> bool:
 
 
 def why(error: BaseException) -> str:
-    """Reason in an error of the system, or of Polars, which embeds it in a longer text."""
+    """Reason in an error of the system, or of Polars, which embeds it in a longer text.
+
+    Polars quotes bytes of a damaged file, which are no text for a terminal.
+    """
     if isinstance(error, OSError):
         return error.strerror or str(error)
     found = re.search(r"\((?:os error|errno) ([0-9]+)\)|\[Errno ([0-9]+)\]", str(error))
-    return os.strerror(int(found[1] or found[2])) if found else " ".join(str(error).split())
+    if found:
+        return os.strerror(int(found[1] or found[2]))
+    text = " ".join(str(error).split())
+    return text if text.isprintable() and "\N{REPLACEMENT CHARACTER}" not in text else "damaged content"

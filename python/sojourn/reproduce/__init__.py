@@ -14,10 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from sojourn import kinds
+from sojourn.errors import InputError
+from sojourn.kinds import takes
 from sojourn.progress import of_cells
 from sojourn.reproduce.document import document
 from sojourn.reproduce.grades import Grade, Graded, grade
@@ -29,10 +32,26 @@ from sojourn.reproduce.runs import Samples, carry_out, command
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
 
-__all__ = ["QUICK", "Grade", "Reproduction", "names", "reproduce"]
+__all__ = ["INDEX", "Grade", "Reproduction", "check_places", "names", "page_name", "reproduce"]
 
-#: What names of pages end with where few seeds ran.
-QUICK = "-quick"
+#: Page over several papers.
+INDEX = "index"
+
+
+def page_name(of: str, *, quick: bool) -> str:
+    """File of the page of a paper, or of `INDEX`; that of few seeds leaves the one of a full run as it is."""
+    return f"{of}{'-quick' * quick}.html"
+
+
+def check_places(out: Path, pages: Sequence[str]) -> None:
+    """Raise `InputError` if the stores or the pages cannot be written into the folder; leaves no trace."""
+    from sojourn.report import check_name, check_place
+
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: is a file; expected a folder, new or with earlier runs")
+    for name in pages:
+        check_name(out / name)
+        check_place(out / name)
 
 
 @dataclass(frozen=True)
@@ -48,7 +67,7 @@ class Reproduction:
     @property
     def page(self) -> str:
         """File of its page, beside the stores. One of few seeds leaves that of a full run as it is."""
-        return f"{self.paper.name}{QUICK * self.quick}.html"
+        return page_name(self.paper.name, quick=self.quick)
 
     def counts(self) -> dict[Grade, int]:
         """Number of claims by grade."""
@@ -92,6 +111,14 @@ class Reproduction:
         }
 
 
+def _workers(value: object) -> int:
+    found = kinds.whole(value)
+    if found < 1:
+        raise TypeError("is not a number of workers; expected 1 or more")
+    return found
+
+
+@takes(paper=kinds.text, out=kinds.optional(kinds.folder), quick=kinds.flag, jobs=kinds.optional(_workers))
 def reproduce(
     paper: str, out: str | Path | None = None, *, quick: bool = False, jobs: int | None = None
 ) -> Reproduction:
@@ -99,12 +126,19 @@ def reproduce(
 
     `paper` is one of `names`. `out` is the folder of the stores (default: ``reproduced`` in the current
     one): what they have is not run again. With `quick` two seeds run in place of ten or more, and grades are
-    rougher. `jobs` is the number of threads, which changes no result.
+    rougher. `jobs` is the number of threads (default: one a processor), which changes no result.
 
-    Raises `InputError` for an unknown paper, `NotWritten` where a store cannot be written, and `Interrupted`
-    on Ctrl-C: the cells that had finished are kept.
+    Raises `InputError` for an unknown paper, an argument of the wrong kind, a folder that is a file, or a
+    store with a damaged file; `NotWritten` where a store cannot be written, and `Interrupted` on Ctrl-C: the
+    cells that had finished are kept.
+
+    >>> import sojourn as sj
+    >>> sj.reproduce("arm_pfc", out=3)
+    Traceback (most recent call last):
+    sojourn.errors.ArgumentError: out: 3 is no folder; expected a text such as "results", or a pathlib.Path
     """
     folder = Path("reproduced") if out is None else Path(out)
+    check_places(folder, ())
     with of_cells() as watch:
         return graded(read(paper), folder, quick=quick, jobs=jobs, watch=watch)
 
@@ -120,8 +154,12 @@ def graded(
 class _Verb(ModuleType):
     """The callable module: ``sojourn.reproduce(...)`` is ``sojourn.reproduce.reproduce(...)``."""
 
-    def __call__(self, paper: str, out: str | Path | None = None, **given: Any) -> Reproduction:
-        return reproduce(paper, out, **given)
+    def __call__(
+        self, paper: str, out: str | Path | None = None, *, quick: bool = False, jobs: int | None = None
+    ) -> Reproduction:
+        return reproduce(paper, out, quick=quick, jobs=jobs)
+
+    __call__.__doc__ = reproduce.__doc__
 
 
 sys.modules[__name__].__class__ = _Verb

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["document"]
 
 
-def document(several: Sequence[Reproduction]) -> dict[str, Any]:
-    """The document: tables of claims, findings, league standings and failed runs over all papers given."""
+def document(several: Sequence[Reproduction], without: Sequence[str] = ()) -> dict[str, Any]:
+    """The document: tables of claims, findings, league standings and failed runs over all papers given.
+
+    `without` has a line for each paper that could not be graded.
+    """
     return {
         "quick": any(of.quick for of in several),
         "papers": [_paper(of) for of in several],
@@ -27,7 +30,10 @@ def document(several: Sequence[Reproduction]) -> dict[str, Any]:
         "findings": [row for of in several for row in _findings(of)],
         "league": [{"paper": of.paper.name, **row} for of in several for row in rows(of)],
         "league_over_all": list(over_all_rows(several)),
-        "failed": [f"{of.paper.name}, {line}" for of in several for line in of.samples.failures],
+        "failed": [
+            *(f"{of.paper.name}, {line}" for of in several for line in of.samples.failures),
+            *without,
+        ],
     }
 
 

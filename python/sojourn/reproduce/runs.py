@@ -105,6 +105,7 @@ def carry_out(
     from sojourn.sweep import carry_out as sweep
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
+    from sojourn.sweep.store import collected
 
     samples = Samples(quick=quick)
     chosen = [one for one in paper.experiments.values() if one.quick_seeds or not quick]
@@ -121,7 +122,7 @@ def carry_out(
         done += found.plan.height
         named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
         windows = found.windows().filter(pl.col("name").is_in(metrics))
-        tables = found.table().collect(), windows.collect()
+        tables = [collected(found.folder, of) for of in (found.table(), windows)]
         samples.add(experiment, *(of.with_columns(named) for of in tables))
         samples.add_failures(experiment, found.failures())
     for figure in paper.figures:
@@ -139,6 +140,7 @@ def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Pat
     from sojourn.sweep import carry_out as sweep
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
+    from sojourn.sweep.store import collected
 
     out, jobs = where
     engine = Engine("local", None, jobs or os.cpu_count() or 1)
@@ -150,7 +152,7 @@ def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Pat
         found = sweep(read(_grid(own, part, quick=False)), out / store, engine)
         samples.add_failures(own, found.failures())
         named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
-        windows = found.windows().collect().with_columns(named)
+        windows = collected(found.folder, found.windows()).with_columns(named)
         for metric in figure.metrics:
             name = split(f"{own.name}.{figure.laws[0][0]}.{metric}", paper.name, paper.experiments)
             rows = _rows(own, windows, name.link, name.traffic_class)

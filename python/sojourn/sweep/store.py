@@ -58,6 +58,8 @@ A_SWEEP = "expected a folder that 'sojourn sweep' wrote"
 _BATCH, _BATCH_BYTES = 2_000, 32_000_000
 #: When all are finished: cells of a file, and rows of one of windows.
 _FINAL = {CELLS: 10_000, WINDOWS: 500_000}
+#: Errors of reading a damaged file.
+_UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 #: A number of a metric that is a list.
 _ENTRY = re.compile(r"(\w+)\[([0-9]{1,4})\]")
 
@@ -285,12 +287,24 @@ def scan(folder: Path, table: str = CELLS) -> pl.LazyFrame:
 
 
 def collected(folder: Path, frame: pl.LazyFrame) -> pl.DataFrame:
-    """Rows of a store. Raises `InputError` for damaged files."""
+    """Rows of a store. Raises `InputError` with the name of a damaged file."""
     try:
         return frame.collect()
-    except (OSError, pl.exceptions.PolarsError) as error:
-        message = f"a file of cells cannot be read ({files.why(error)})"
-        raise InputError(f"{folder}: {message}; expected the store as 'sojourn sweep' wrote it") from None
+    except _UNREADABLE as error:
+        raise _damaged(folder, error) from None
+
+
+def _damaged(folder: Path, error: BaseException) -> InputError:
+    """Error for the file of a table that cannot be read: without one of its files a store is incomplete."""
+    place = folder
+    for part in (*_parts(folder, CELLS), *_parts(folder, WINDOWS)):
+        try:
+            pl.read_parquet(part)
+        except _UNREADABLE as own:
+            place, error = part, own
+            break
+    remedy = f"delete the folder {folder} and run again, which repeats its cells"
+    return InputError(f"{place}: cannot be read ({files.why(error)}); {remedy}")
 
 
 def _parts(folder: Path, table: str) -> list[Path]:
