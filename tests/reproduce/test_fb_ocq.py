@@ -152,9 +152,23 @@ def test_each_statement_of_two_times_is_a_claim():
     assert all("near(forty.rem.end.queue_mean_packets, 40, 4)" in one for one in (early, late))
 
 
-@pytest.mark.skipif("LONG" not in os.environ, reason="LONG=1: ten minutes")
-def test_a_librarys_genetic_algorithm_has_the_cost_that_the_calculations_keep():
+@pytest.fixture(scope="module")
+def genetic():
+    """The genetic algorithm of the library with the printed budget."""
     pytest.importorskip("pymoo", reason="the extra sojourn[optimal] is not installed")
-    found = ocq.evolve(ocq.INSTANCES["P"])
-    assert pytest.approx(LIBRARY["cost"], abs=1e-4) == found.run().J
-    assert np.sqrt(np.mean((found.u - _exact().u) ** 2)) == pytest.approx(LIBRARY["distance"], rel=0.1)
+    return ocq.evolve(ocq.INSTANCES["P"])
+
+
+@pytest.mark.skipif("LONG" not in os.environ, reason="LONG=1: ten minutes")
+def test_a_librarys_genetic_algorithm_has_the_cost_that_the_calculations_keep(genetic):
+    assert pytest.approx(LIBRARY["cost"], abs=1e-4) == genetic.run().J
+    assert np.sqrt(np.mean((genetic.u - _exact().u) ** 2)) == pytest.approx(LIBRARY["distance"], rel=0.1)
+
+
+@pytest.mark.skipif("LONG" not in os.environ, reason="LONG=1: ten minutes")
+def test_the_seconds_that_the_calculations_keep_have_their_order(genetic):
+    pytest.importorskip("casadi", reason="the extra sojourn[optimal] is not installed")
+    sweep, direct = (ocq.solve(ocq.INSTANCES["P"], method) for method in ("sweep", "collocation"))
+    kept = [LIBRARY[f"{name}_s"] for name in ("fb_ocq", "direct", "genetic")]
+    assert sorted(kept) == kept
+    assert sweep.wall_s < direct.wall_s < genetic.wall_s

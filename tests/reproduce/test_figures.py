@@ -96,6 +96,15 @@ def test_captions_have_seeds_window_and_the_papers_values(ran):
     assert "dashed: 20" in text
 
 
+def test_the_claims_are_as_wide_as_the_page(ran):
+    """Names and grades are narrow columns, and the reasons have the most room."""
+    text = page(ran[0])
+    assert "main { max-width: 1760px;" in text
+    head = re.search(r'<section id="claims">.*?<thead><tr>(.*?)</tr>', text, re.DOTALL)[1]
+    widths = dict(re.findall(r'<th(?: class="(\w+)")?>(\w+)</th>', head))
+    assert widths == {"name": "id", "": "ours", "few": "grade", "most": "why"}
+
+
 def test_experiments_have_their_setting_and_what_is_measured(ran):
     of, _ = ran
     text = page(of)

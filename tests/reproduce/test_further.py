@@ -143,7 +143,7 @@ def test_the_page_has_the_outcome_with_the_predicate_and_its_values(samples, tes
     assert judged.outcome.value == outcome
     text = page(of)
     assert f"<summary>{outcome.capitalize()} in these runs.</summary>" in text
-    assert re.search(rf"<code>{NEAR}</code> [\d.]+ \([\d.]+ to [\d.]+, n = 3\)", text)
+    assert re.search(rf"<code>{NEAR}</code> [\d.]+ packets \([\d.]+ to [\d.]+, n = 3\)", text)
     (found,) = json.loads(of.to_json())["findings"]
     assert found["outcome"] == outcome
     assert found["item"] == "Targets"

@@ -52,7 +52,7 @@ def _claim(of: Reproduction, one: Graded) -> dict[str, Any]:
         "claim": claim.claim,
         "says": claim.says,
         "test": None if claim.test is None else claim.test.text,
-        "ours": [asdict(quantity) for quantity in of_claim(of.paper, one)],
+        "ours": [_quantity(quantity) for quantity in of_claim(of.paper, one)],
         "grade": one.grade.value,
         "evidence": one.evidence,
         "why": claim.why,
@@ -68,10 +68,14 @@ def _findings(of: Reproduction) -> Iterator[dict[str, Any]]:
             "finding": one.finding.text,
             "test": one.finding.test.text,
             "outcome": one.outcome.value,
-            "ours": [_of_finding(quantity) for quantity in of_finding(one)],
+            "ours": [_quantity(quantity, _OF_CLAIMS) for quantity in of_finding(one)],
         }
 
 
-def _of_finding(of: Measured) -> dict[str, Any]:
-    """Its numbers: the names of a finding have their settings."""
-    return {key: value for key, value in asdict(of).items() if key not in ("settings", "variant", "window")}
+#: Keys of claims alone: the names of a finding have their settings.
+_OF_CLAIMS = ("settings", "variant", "window", "once")
+
+
+def _quantity(of: Measured, without: Sequence[str] = ()) -> dict[str, Any]:
+    """Its numbers, in SI units."""
+    return {key: value for key, value in asdict(of).items() if key not in ("unit", *without)}

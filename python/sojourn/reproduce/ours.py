@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sojourn.reproduce.calculations import measured_once
 from sojourn.reproduce.findings import Judged
 from sojourn.reproduce.grades import Case, Graded
 from sojourn.reproduce.paper import Paper, in_variant, split
 from sojourn.reproduce.predicate import Expression, Lookup
+from sojourn.reproduce.units import scale_for, unit_of
 from sojourn.result.statistics import estimate
 
 __all__ = ["Measured", "of_claim", "of_finding", "texts"]
@@ -41,6 +43,10 @@ class Measured:
     #: The least and the largest of the n.
     least: float | None
     most: float | None
+    #: Unit of these numbers, as `units.unit_of` has it.
+    unit: str | None = None
+    #: Of a constant that was measured once: when, with what, and what repeats it.
+    once: str | None = None
 
 
 def of_claim(paper: Paper, of: Graded) -> list[Measured]:
@@ -52,7 +58,8 @@ def of_claim(paper: Paper, of: Graded) -> list[Measured]:
             key = (quantity.text, tuple(settings.items()), variant, window)
             if key not in found:
                 numbers = _numbers(quantity, case.lookup)
-                found[key] = Measured(quantity.text, settings, variant, window, *numbers)
+                unit, once = unit_of(quantity.tree), _once(paper, case, quantity)
+                found[key] = Measured(quantity.text, settings, variant, window, *numbers, unit, once)
     return list(found.values())
 
 
@@ -61,7 +68,9 @@ def of_finding(of: Judged) -> list[Measured]:
     if of.lookup is None:
         return []
     quantities = of.finding.test.quantities
-    return [Measured(one.text, {}, None, None, *_numbers(one, of.lookup)) for one in quantities]
+    return [
+        Measured(one.text, {}, None, None, *_numbers(one, of.lookup), unit_of(one.tree)) for one in quantities
+    ]
 
 
 def _choice(paper: Paper, case: Case, of: Expression) -> tuple[dict[str, str], str | None, str | None]:
@@ -77,6 +86,16 @@ def _choice(paper: Paper, case: Case, of: Expression) -> tuple[dict[str, str], s
         laws.add(parts.law)
         window = window if parts.window else case.open.window
     return {law: one.name for law, one in case.settings.items() if law in laws}, variant, window
+
+
+def _once(paper: Paper, case: Case, of: Expression) -> str | None:
+    """The mark of a number in it that was measured once."""
+    for name in sorted(of.names):
+        own = in_variant(name, case.open.variant, paper.name, paper.experiments)
+        parts = split(own, paper.name, paper.experiments)
+        if parts.law is None and (found := measured_once(paper.name, parts.of, parts.metric)):
+            return found
+    return None
 
 
 _Numbers = tuple[float | None, float | None, float | None, int | None, float | None, float | None]
@@ -118,11 +137,16 @@ def _finite(of: float | np.floating | np.ndarray) -> float | None:
 
 
 def texts(several: Iterable[Measured]) -> Iterator[tuple[str, list[str]]]:
-    """Each quantity with its numbers in words: a line a case, or one of their range where these are many."""
+    """Each quantity with its numbers in words: a line a case, or one of their range where these are many.
+
+    The cases of a quantity have one unit, in which the largest of their means is at least 1.
+    """
     quantities: dict[str, list[Measured]] = {}
     for one in several:
         quantities.setdefault(one.quantity, []).append(one)
-    for quantity, of in quantities.items():
+    for quantity, cases in quantities.items():
+        unit, scale = scale_for(cases[0].unit, (one.mean for one in cases))
+        of = [_scaled(one, unit, scale) for one in cases]
         if len(of) == 1:
             yield quantity, [_one(of[0])]
         elif len(of) <= MOST_CASES:
@@ -130,6 +154,23 @@ def texts(several: Iterable[Measured]) -> Iterator[tuple[str, list[str]]]:
             yield quantity, [f"{label}: {_one(one)}" for label, one in lines]
         else:
             yield quantity, [_range(of)]
+
+
+def _scaled(of: Measured, unit: str, scale: float) -> Measured:
+    """The same in another unit."""
+
+    def times(value: float | None) -> float | None:
+        return None if value is None else scale * value
+
+    return replace(
+        of,
+        mean=times(of.mean),
+        low=times(of.low),
+        high=times(of.high),
+        least=times(of.least),
+        most=times(of.most),
+        unit=unit,
+    )
 
 
 def _labels(several: Sequence[Measured]) -> list[str]:
@@ -142,11 +183,14 @@ def _labels(several: Sequence[Measured]) -> list[str]:
 def _one(of: Measured) -> str:
     if of.mean is None:
         return "-"
+    mean = f"{_number(of.mean)} {of.unit}" if of.unit else _number(of.mean)
+    if of.once is not None:
+        return f"{mean} (measured once, {of.once})"
     if of.n is None or of.n == 1:
-        return _number(of.mean)
+        return mean
     if of.low is not None and of.high is not None:
-        return f"{_number(of.mean)} ({_number(of.low)} to {_number(of.high)}, n = {of.n})"
-    return f"{_number(of.mean)} (of n = {of.n} from {_number(of.least)} to {_number(of.most)})"
+        return f"{mean} ({_number(of.low)} to {_number(of.high)}, n = {of.n})"
+    return f"{mean} (of n = {of.n} from {_number(of.least)} to {_number(of.most)})"
 
 
 def _number(of: float | None) -> str:

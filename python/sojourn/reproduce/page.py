@@ -47,12 +47,16 @@ __all__ = ["over_all", "page", "write", "write_all"]
 
 # The page may load nothing, from nowhere, and runs nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-#: Words in tables: beginning at the left, and broken where they must be.
+#: Words in tables: beginning at the left, and broken where they must be. The page is as wide as its tables.
 STYLE = """
+main { max-width: 1760px; padding-left: 24px; padding-right: 24px }
 .texts { width: 100%; table-layout: fixed }
+#claims table { font-size: 0.88rem }
 .texts th, .texts td { text-align: left; vertical-align: top; white-space: normal; overflow-wrap: anywhere }
 .texts code, .texts pre { white-space: pre-wrap; font-size: 0.85em }
-.texts .few { width: 8rem }
+.texts .few { width: 7.5rem }
+.texts .name { width: 5.5rem }
+.texts .most { width: 32% }
 figure + figure { margin-top: 36px }
 figure { max-width: 1040px }
 figure > p { margin-bottom: 6px }
@@ -65,8 +69,12 @@ figcaption { color: var(--muted) }
 .league .level { font-weight: 600 }
 .league .level::after { content: "\\2022"; position: absolute; top: 6px; right: 0; color: var(--qdisc-0) }
 """
-#: Columns of few words.
-FEW_WORDS = ("id", "paper", "grade", "law", "setting")
+#: Columns of a name, of few words, and of most of them, by their classes in the style.
+WIDTHS = {
+    "name": ("id",),
+    "few": ("paper", "grade", "law", "setting"),
+    "most": ("why",),
+}
 #: Runs that failed and are listed.
 MOST_FAILURES = 20
 #: Meaning of each grade.
@@ -176,7 +184,10 @@ def _claims(of: Reproduction) -> str:
 
 
 def _head(*names: str) -> str:
-    return "".join(f"<th{' class=few' * (name in FEW_WORDS)}>{name}</th>" for name in names)
+    kinds = {name: kind for kind, of in WIDTHS.items() for name in of}
+    return "".join(
+        f'<th class="{kinds[name]}">{name}</th>' if name in kinds else f"<th>{name}</th>" for name in names
+    )
 
 
 def _claim(of: Reproduction, one: Graded) -> str:

@@ -13,7 +13,7 @@ from importlib import import_module, util
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["calculations", "curves", "value"]
+__all__ = ["calculations", "curves", "measured_once", "value"]
 
 Calculation = Callable[[], Mapping[str, float]]
 #: Places and values of lines by their names.
@@ -39,6 +39,15 @@ def value(paper: str, calculation: str, name: str) -> float:
 @functools.cache
 def _values(paper: str, calculation: str) -> Mapping[str, float]:
     return calculations(paper)[calculation]()
+
+
+def measured_once(paper: str, calculation: str, name: str) -> str | None:
+    """Date, libraries and the command that repeats it, of a number kept from one measurement; else None."""
+    place = f"{__name__}.{paper}"
+    if util.find_spec(place) is None:
+        return None
+    found: Mapping[tuple[str, str], str] = getattr(import_module(place), "MEASURED_ONCE", {})
+    return found.get((calculation, name))
 
 
 @functools.cache

@@ -29,6 +29,18 @@ _GENERATIONS, _POPULATION = 20, 200
 #: "sweep", and of "collocation" by CasADi 3.8.2 and IPOPT.
 LIBRARY = {"cost": 6.800243, "distance": 8.77, "fb_ocq_s": 0.011, "direct_s": 3.1, "genetic_s": 60.0}
 
+_BY_PYMOO = "2026-11-28 with pymoo 0.6.2; `LONG=1 pytest tests/reproduce/test_fb_ocq.py` repeats it"
+_SECONDS = (
+    "2026-11-28 on one machine, with pymoo 0.6.2, CasADi 3.8.2 and IPOPT; "
+    "`LONG=1 pytest tests/reproduce/test_fb_ocq.py` repeats their order"
+)
+#: Numbers of calculations that are constants of `LIBRARY`.
+MEASURED_ONCE = {
+    ("table.library", "genetic"): _BY_PYMOO,
+    ("trajectories.library", "genetic"): _BY_PYMOO,
+    **dict.fromkeys((("work.seconds", name) for name in _PRINTED), _SECONDS),
+}
+
 
 @functools.cache
 def _exact() -> ocq.Solution:
