@@ -185,6 +185,27 @@ def test_with_quick_costly_series_are_left_out(tmp_path):
     assert "Queue. Left out with few seeds." in page(found)
 
 
+def test_with_quick_what_did_not_run_is_a_line_and_no_row(tmp_path):
+    """Settings without a sample, and rows of a table that have no number."""
+    rows = [*TABLES[0]["rows"], {"of": "spread", "paper": "3", "ours": "std(e.own.queue_mean_packets)"}]
+    of = paper(figures=[], tables=[TABLES[0] | {"rows": rows}])
+    samples = carry_out(of, tmp_path, 1, quick=True)
+    gone = of.laws["own"][1].key
+    samples._found = {
+        key: found for key, found in samples._found.items() if (key[0], key[1]) != ("v.few", gone)
+    }
+    text = page(Reproduction(of, [], samples, quick=True))
+    few, many = (
+        re.search(rf'<section id="{name}">.*?</section>', text, re.DOTALL)[0] for name in AT.values()
+    )
+    assert '<p class="note">Did not run in --quick: own, drops.</p>' in few
+    assert '<th scope="row">own, drops</th>' not in few
+    assert "Did not run" not in many
+    assert '<th scope="row">own, drops</th>' in many
+    assert '<th scope="row">spread</th>' not in text
+    assert "Left out with few seeds: spread." in text
+
+
 def test_a_table_has_ours_beside_the_papers(ran):
     of, _ = ran
     text = page(of)

@@ -1,10 +1,15 @@
 """Grades of claims over made-up samples: one claim for each grade."""
 
+import json
+
 import polars as pl
 import pytest
 
+from sojourn.cli.reproducing import _table
 from sojourn.errors import InputError
+from sojourn.reproduce import Reproduction
 from sojourn.reproduce.grades import Grade, grade
+from sojourn.reproduce.page import over_all, page
 from sojourn.reproduce.paper import names, parse, read
 from sojourn.reproduce.runs import Samples
 
@@ -59,26 +64,28 @@ def graded(test, *, quick=False, **keys):
     return grade(paper, paper.claims[0], samples)
 
 
+def given(claims):
+    """The file of a paper with these claims."""
+    return {
+        "title": "T",
+        "reference": "R",
+        "laws": LAWS,
+        "experiments": {
+            "e": EXPERIMENT | {"windows": WINDOWS},
+            "two": EXPERIMENT | {"laws": ["uneven", "rival"]},
+            "full": EXPERIMENT | {"quick_seeds": 0},
+            "v": EXPERIMENT | {"variants": {"near": {}, "far": {}}},
+        },
+        "claims": claims,
+    }
+
+
 def made_up(test, *, quick=False, **keys):
     """A paper of one claim, and samples."""
     claim = {"id": "one", "item": "Fig. 1", "claim": "C.", "says": "?", "about": "own", **keys}
     if test is not None:
         claim["test"] = test
-    paper = parse(
-        "made_up",
-        {
-            "title": "T",
-            "reference": "R",
-            "laws": LAWS,
-            "experiments": {
-                "e": EXPERIMENT | {"windows": WINDOWS},
-                "two": EXPERIMENT | {"laws": ["uneven", "rival"]},
-                "full": EXPERIMENT | {"quick_seeds": 0},
-                "v": EXPERIMENT | {"variants": {"near": {}, "far": {}}},
-            },
-            "claims": [claim],
-        },
-    )
+    paper = parse("made_up", given([claim]))
     rows = [
         {
             "qdisc": qdisc,
@@ -371,3 +378,37 @@ def test_what_needs_the_full_run_is_not_run_without_it():
 def test_a_setting_of_a_law_is_no_control_of_it():
     assert graded("e.pi.queue_mean_packets < 100", about="pi").grade is Grade.REPRODUCED
     assert "PI by its rule" in graded("e.other.queue_mean_packets < 100", about="other").stand_ins
+
+
+def test_a_sentence_in_two_readings_counts_once():
+    """On the pages, in the line of the command, and in the document."""
+    first = {
+        "id": "one",
+        "item": "I",
+        "claim": "C.",
+        "says": "?",
+        "about": "own",
+        "test": "e.own.utilization > 0",
+    }
+    found = made_up("e.own.utilization > 0")
+    paper = parse("made_up", given([first, first | {"id": "two", "same_as": "one"}]))
+    of = Reproduction(paper, [grade(paper, claim, found[1]) for claim in paper.claims], found[1], quick=False)
+    assert sum(of.counts().values()) == 1
+    text = page(of)
+    assert "1 claims: " in text
+    assert '<a href="#one">one</a>, which counts for both' in text
+    assert '<p class="verdict">2 claims, ' in over_all([of, of])
+    assert _table(of).endswith("1 claims: 1 uninformative")
+    document = json.loads(of.to_json())
+    assert [claim["same_as"] for claim in document["claims"]] == [None, "one"]
+    assert sum(document["papers"][0]["grades"].values()) == 1
+    for other in ("two", "three"):
+        with pytest.raises(InputError, match=f'two.same_as: "{other}" is no claim that counts; expected one'):
+            parse("made_up", given([first, first | {"id": "two", "same_as": other}]))
+
+
+def test_one_sentence_of_arm_pfc_is_no_two_claims():
+    """RED's drop rate, which the text leaves open: a share, or packets a second."""
+    claims = [claim for name in names() for claim in read(name).claims]
+    assert {claim.id: claim.same_as for claim in claims if claim.same_as} == {"arm_pfc.53": "arm_pfc.43"}
+    assert sum(claim.same_as is None for claim in claims) == 141

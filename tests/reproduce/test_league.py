@@ -115,8 +115,23 @@ def test_where_more_is_better_the_largest_is_the_best():
 
 def test_one_seed_separates_nothing():
     found = compare({DELAY: {"a": {1: 1.0}, "b": {1: 1000.0}}})
-    assert found["b", DELAY].level
+    assert found["b", DELAY].level is None
     assert found["b", DELAY].p is None
+
+
+def test_two_seeds_have_no_marks_and_are_not_counted():
+    """Nor the best by its mean: of two seeds an interval has one degree of freedom."""
+    few, enough = reproduction(seeds=2), reproduction(seeds=3)
+    assert share_of_best(few) == {}
+    assert set(few.league()["level"]) == {None}
+    text = page(few)
+    assert '<td class="level">' not in text
+    assert "No law is marked as level with the best, nor counted: n = 2 seeds separate hardly any." in text
+    assert "Experiments in which a law is level" not in text
+    assert set(enough.league()["level"]) <= {True, False}
+    text = page(enough)
+    assert '<td class="level">' in text
+    assert "those in which it has the measure, each over n = 3 seeds." in text
 
 
 def test_equal_differences_have_no_test():

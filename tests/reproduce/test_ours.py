@@ -25,13 +25,19 @@ def test_a_mean_has_its_interval_and_number_under_each_setting():
     assert [one.quantity for one in (small, large)] == ["e.own.queue_mean_packets"] * 2
 
 
-def test_a_statistic_over_the_seeds_is_a_number_with_the_range_that_it_is_of():
+def test_a_median_over_the_seeds_has_its_interval_and_the_range_that_it_is_of():
     (median,) = ours("quantile(e.own.queue_mean_packets, 0.5) < 30", settings={"own": ["small"]})
-    assert (median.mean, median.low, median.n) == (pytest.approx(20.1), None, 10)
+    assert (median.mean, median.low, median.high, median.n) == (pytest.approx(20.1), 20.0, 20.2, 10)
     assert (median.least, median.most) == (20.0, 20.2)
     assert dict(texts([median])) == {
-        "quantile(e.own.queue_mean_packets, 0.5)": ["20.1 packets (of n = 10 from 20 to 20.2)"]
+        "quantile(e.own.queue_mean_packets, 0.5)": ["20.1 packets (20 to 20.2, n = 10)"]
     }
+
+
+def test_the_largest_of_the_seeds_is_a_number_with_their_range():
+    (most,) = ours("quantile(e.own.queue_mean_packets, 1) < 30", settings={"own": ["small"]})
+    assert (most.mean, most.low, most.high, most.n) == (20.2, None, None, 10)
+    assert list(dict(texts([most])).values()) == [["20.2 packets (of n = 10 from 20 to 20.2)"]]
 
 
 def test_windows_are_as_they_are_compared_and_not_their_mean():

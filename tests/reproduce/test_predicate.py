@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.reproduce.predicate import Truth, predicate
+from sojourn.reproduce.predicate import Truth, expression, predicate
 
 #: Ten seeds: b is above a at each of them, by less than either varies; c varies about a.
 SEEDS = np.arange(10.0)
@@ -132,11 +132,44 @@ def test_an_analysis_of_each_ten_runs_takes_other_runs_of_each_sample():
     last = stats.f_oneway(x[20:], y[:10], z[10:20]).statistic
     middle = stats.f_oneway(x[10:20], y[20:], z[:10]).statistic
     of = "anova_f_each(10, e.x.q, e.y.q, e.z.q)"
-    text = f"near(quantile({of}, 0.5), {np.median([first, middle, last]):.12g}, 1e-9)"
-    assert predicate(text, "test").holds(samples.__getitem__) is Truth.TRUE
+    found = expression(of, "test").value(samples.__getitem__)
+    assert found == pytest.approx([first, middle, last])
     # Two tens are too few for three samples.
     few = {name: values[:20] for name, values in samples.items()}
-    assert predicate(text, "test").holds(few.__getitem__) is Truth.UNDECIDED
+    with pytest.raises(LookupError, match="too few runs"):
+        expression(of, "test").value(few.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Of ten seeds the second and the ninth are the ends: 101 and 108.
+        ("quantile(e.a.x, 0.5) < 108.1", Truth.TRUE),
+        ("quantile(e.a.x, 0.5) < 107.9", Truth.UNDECIDED),
+        ("quantile(e.a.x, 0.5) > 108", Truth.FALSE),
+        ("near(quantile(e.a.x, 0.5), 104.5, 3.6)", Truth.TRUE),
+        ("near(quantile(e.a.x, 0.5), 104.5, 3.4)", Truth.UNDECIDED),
+        ("quantile(e.a.x, 0.5) + 10 > quantile(e.a.x, 0.5)", Truth.TRUE),
+        ("quantile(e.a.x, 0.5) + 6 > quantile(e.a.x, 0.5)", Truth.UNDECIDED),
+        ("1.05 < quantile(2 * e.a.x, 0.5) / quantile(e.a.x, 0.5) < 2.2", Truth.TRUE),
+        ("-quantile(e.a.x, 0.5) < max(quantile(e.a.x, 0.5), 50)", Truth.TRUE),
+        # The ninth decile of ten has no upper end.
+        ("quantile(e.a.x, 0.9) > 105", Truth.TRUE),
+        ("quantile(e.a.x, 0.9) < 500", Truth.UNDECIDED),
+        # The range of what ran is numbers.
+        ("near(quantile(e.a.x, 1), 109, 0) and near(quantile(e.a.x, 0), 100, 0)", Truth.TRUE),
+        ("quartiles(e.a.x) < 100", Truth.UNDECIDED),
+    ],
+)
+def test_a_quantile_over_seeds_has_the_interval_of_order_statistics(text, expected):
+    assert truth(text) is expected
+
+
+@pytest.mark.parametrize(("seeds", "expected"), [(5, Truth.UNDECIDED), (6, Truth.TRUE)])
+def test_five_seeds_bound_no_median(seeds, expected):
+    """The range of five contains it with 93.8 %, that of six with 96.9 %."""
+    samples = {"e.a.x": SEEDS[:seeds]}
+    assert predicate("quantile(e.a.x, 0.5) < 50", "test").holds(samples.__getitem__) is expected
 
 
 def test_windows_that_are_several_have_quantiles_by_seed():

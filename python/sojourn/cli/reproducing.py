@@ -112,7 +112,9 @@ def _table(of: Reproduction) -> str:
     lines = [of.paper.title, ""]
     for one in of.claims:
         head = f"{one.claim.id:<12} {one.grade.value:<19}"
-        text = f"{one.claim.claim} {one.evidence.rstrip('.')}."
+        again = f" (the sentence of {one.claim.same_as}, which counts)" if one.claim.same_as else ""
+        text = f"{one.claim.claim}{again} {one.evidence.rstrip('.')}."
         lines += textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head))
-    counts = ", ".join(f"{count} {grade.value}" for grade, count in of.counts().items() if count)
-    return "\n".join([*lines, "", f"{len(of.claims)} claims: {counts}"])
+    counts = of.counts()
+    parts = ", ".join(f"{count} {grade.value}" for grade, count in counts.items() if count)
+    return "\n".join([*lines, "", f"{sum(counts.values())} claims: {parts}"])

@@ -70,8 +70,9 @@ class Reproduction:
         return page_name(self.paper.name, quick=self.quick)
 
     def counts(self) -> dict[Grade, int]:
-        """Number of claims by grade."""
-        return {one: sum(of.grade is one for of in self.claims) for one in Grade}
+        """Number of claims by grade; other readings of a sentence are not counted again."""
+        counted = [of.grade for of in self.claims if of.claim.same_as is None]
+        return {one: counted.count(one) for one in Grade}
 
     def table(self) -> pl.DataFrame:
         """A row a claim: what the paper has, what was measured, grade, evidence and command."""
@@ -81,7 +82,8 @@ class Reproduction:
         """League tables: a row an experiment, law and measure, with its mean and 95 % interval.
 
         `effect` is the paired standardised difference from the best law with its interval, `p_holm` its p,
-        corrected over the experiment's table; `level`: not separated from the best.
+        corrected over the experiment's table; `level`: not separated from the best, null for fewer than three
+        seeds.
         """
         return pl.DataFrame(list(league_rows(self)), infer_schema_length=None)
 

@@ -56,6 +56,7 @@ def _claim(of: Reproduction, one: Graded) -> dict[str, Any]:
         "grade": one.grade.value,
         "evidence": one.evidence,
         "why": claim.why,
+        "same_as": claim.same_as,
         "command": command(of.paper, claim, quick=of.quick),
     }
 

@@ -36,6 +36,7 @@ __all__ = [
     "over_all",
     "over_all_rows",
     "rows",
+    "seeds_of",
     "settling_share",
     "share_of_best",
 ]
@@ -79,6 +80,8 @@ MEASURES = (
 COMMON = ("tail drop", "PI by its rule", *TODAY)
 #: Corrected p below which a law is separated from the best.
 SEPARATED = 0.05
+#: Seeds of which fewer separate no law: of two the interval has one degree of freedom.
+LEAST_SEEDS = 3
 #: Relative difference that is rounding.
 ROUNDED = 1e-9
 
@@ -99,8 +102,10 @@ class Standing:
     p: float | None
 
     @property
-    def level(self) -> bool:
-        """True unless it is separated from the best."""
+    def level(self) -> bool | None:
+        """True unless it is separated from the best; None: of too few seeds to tell."""
+        if self.estimate.n < LEAST_SEEDS:
+            return None
         return self.best or self.p is None or self.p >= SEPARATED
 
 
@@ -200,13 +205,23 @@ def _columns(of: Standing, shown: Estimate) -> dict[str, object]:
 
 
 def share_of_best(of: Reproduction) -> dict[tuple[str, Measure], tuple[int, int]]:
-    """Numbers of experiments in which a law is level with the best, and in which it is measured."""
+    """Numbers of experiments in which a law is level with the best, and in which it is measured.
+
+    Those with too few seeds do not count.
+    """
     found: dict[tuple[str, Measure], tuple[int, int]] = {}
     for experiment in of.paper.experiments.values():
         for key, one in league(of, experiment).items():
-            level, ran = found.get(key, (0, 0))
-            found[key] = (level + one.level, ran + 1)
+            if one.level is not None:
+                level, ran = found.get(key, (0, 0))
+                found[key] = (level + one.level, ran + 1)
     return found
+
+
+def seeds_of(of: Reproduction) -> list[int]:
+    """Numbers of seeds of the experiments that have a league table, in order."""
+    tables = [league(of, one) for one in of.paper.experiments.values()]
+    return sorted({max(one.estimate.n for one in table.values()) for table in tables if table})
 
 
 def over_all(several: Sequence[Reproduction]) -> dict[tuple[str, Measure], Standing]:

@@ -104,7 +104,7 @@ _Numbers = tuple[float | None, float | None, float | None, int | None, float | N
 def _numbers(of: Expression, lookup: Lookup) -> _Numbers:
     """Mean, interval, number, least and most of it."""
     try:
-        value, sample = of.value(lookup), of.sample(lookup)
+        value, sample, bounds = of.value(lookup), of.sample(lookup), of.interval(lookup)
     except LookupError:
         return None, None, None, None, None, None
     if value.ndim == 0:
@@ -112,7 +112,8 @@ def _numbers(of: Expression, lookup: Lookup) -> _Numbers:
             return _finite(value), None, None, None, None, None
         known = sample[np.isfinite(sample)]
         ends = (_finite(np.min(known)), _finite(np.max(known))) if known.size else (None, None)
-        return _finite(value), None, None, known.size, *ends
+        interval = (None, None) if bounds is None else (_finite(bounds.low), _finite(bounds.high))
+        return _finite(value), *interval, known.size, *ends
     by_seed = _over_windows(value) if value.ndim > 1 else value
     by_seed = by_seed[np.isfinite(by_seed)]
     if not by_seed.size:

@@ -26,12 +26,13 @@ from sojourn.reproduce.league import (
     Standing,
     as_ratio,
     league,
+    seeds_of,
     settling_share,
     share_of_best,
 )
 from sojourn.reproduce.league import over_all as overall
 from sojourn.reproduce.ours import Measured, of_claim, of_finding, texts
-from sojourn.reproduce.paper import Experiment, Name, labelled
+from sojourn.reproduce.paper import Claim, Experiment, Name, labelled
 from sojourn.reproduce.predicate import expression
 from sojourn.reproduce.runs import command, figure_command
 from sojourn.result import words
@@ -136,7 +137,7 @@ def over_all(several: Sequence[Reproduction]) -> str:
         + "</tr>"
         for of in several
     )
-    total = sum(len(of.claims) for of in several)
+    total = sum(sum(of.counts().values()) for of in several)
     body = [
         f'<header>\n<p class="kind">Sojourn reproduction</p>\n<h1>Claims of {len(several)} papers</h1>\n'
         f'<p class="verdict">{total} claims, each by its predicate over runs of this build.</p></header>',
@@ -162,8 +163,9 @@ def _whole(title: str, body: Iterable[str]) -> str:
 
 
 def _counted(of: Reproduction) -> str:
-    parts = [f"{count} {one.value}" for one, count in of.counts().items() if count]
-    return f"{len(of.claims)} claims: {', '.join(parts)}."
+    counts = of.counts()
+    parts = [f"{count} {one.value}" for one, count in counts.items() if count]
+    return f"{sum(counts.values())} claims: {', '.join(parts)}."
 
 
 def _hurry(of: Reproduction) -> str:
@@ -199,13 +201,21 @@ def _claim(of: Reproduction, one: Graded) -> str:
     how = f"<details><summary>command</summary><pre>{escape(commands)}</pre></details>" if commands else ""
     cells = [
         f'<th scope="row" id="{escape(claim.id)}">{escape(claim.id)}</th>',
-        f"<td>{prose(claim.claim)} <small>{escape(claim.item)}</small>{test}</td>",
+        f"<td>{prose(claim.claim)} <small>{escape(claim.item)}</small>{_reading_of(claim)}{test}</td>",
         f"<td>{escape(claim.says)}</td>",
         f"<td>{ours}</td>",
         f"<td>{escape(one.grade.value)}</td>",
         f"<td>{' '.join(prose(_sentence(part)) for part in why if part)}{how}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _reading_of(claim: Claim) -> str:
+    """The claim of the same sentence that counts for both."""
+    if claim.same_as is None:
+        return ""
+    name = escape(claim.same_as)
+    return f'<p><small>Same sentence as <a href="#{name}">{name}</a>, which counts for both.</small></p>'
 
 
 def _ours_of(several: Iterable[Measured]) -> str:
@@ -267,19 +277,26 @@ def _settings(of: Reproduction) -> str:
 
 
 def _experiment(of: Reproduction, one: Experiment) -> str:
-    """Means of all qdiscs of an experiment."""
+    """Means of the qdiscs of an experiment that ran."""
     columns = [words.column_named(metric) for metric in SHOWN]
     head = "".join(f"<th>{escape(column.long)}</th>" for column in columns)
+    cells = {
+        label: [_mean(of, one, qdisc, column) for column in columns]
+        for label, qdisc in labelled(of.paper, one)
+    }
+    ran = {label: row for label, row in cells.items() if any(cell is not None for cell in row)}
     rows = "\n".join(
         f'<tr><th scope="row">{escape(label)}</th>'
-        + "".join(f"<td>{_mean(of, one, qdisc, column)}</td>" for column in columns)
+        + "".join(f"<td>{'-' if cell is None else cell}</td>" for cell in row)
         + "</tr>"
-        for label, qdisc in labelled(of.paper, one)
+        for label, row in ran.items()
     )
+    left = ", ".join(label for label in cells if label not in ran)
+    note = f'<p class="note">Did not run{" in --quick" * of.quick}: {escape(left)}.</p>\n' if left else ""
     return (
         f'<section id="{escape(one.name)}">\n<h2>{escape(one.name)}: {escape(one.scenario)}</h2>\n'
         f'{_measured(of, one)}<div class="scroll"><table><thead><tr><th>law</th>{head}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
+        f"<tbody>\n{rows}\n</tbody></table></div>\n{note}</section>"
     )
 
 
@@ -300,11 +317,11 @@ def _time_measured(scenario: Mapping[str, Any]) -> str:
     return f"the time after {scenario['warmup']}" if warmup else "all of the run"
 
 
-def _mean(of: Reproduction, one: Experiment, qdisc: str, column: Column) -> str:
+def _mean(of: Reproduction, one: Experiment, qdisc: str, column: Column) -> str | None:
     try:
         sample = of.samples.of(Name(one.name, column.metric), qdisc)
     except LookupError:
-        return "-"
+        return None
     found = estimate([column.scale * float(value) for value in np.atleast_1d(sample)])
     half = "" if found.low is None else f" ± {found.mean - found.low:.2g}"
     return f"{found.mean:.4g}{half}"
@@ -405,14 +422,19 @@ def _tables(of: Reproduction) -> str:
 
 
 def _table(of: Reproduction, table: Table) -> str:
+    found = {row.of: _ours(of, table, row) for row in table.rows}
     rows = "\n".join(
         f'<tr><th scope="row">{escape(row.of)}</th><td>{escape(row.paper)}</td>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in _ours(of, table, row))
+        + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         + "</tr>"
         for row in table.rows
+        if (cells := found[row.of]) is not None
     )
     chosen = ", ".join(f"{law}: {setting}" for law, setting in table.settings.items())
-    note = f'<p class="note">Settings: {escape(chosen)}.</p>' if chosen else ""
+    notes = [f"Settings: {chosen}."] if chosen else []
+    if left := ", ".join(name for name, cells in found.items() if cells is None):
+        notes.append(f"{'Left out with few seeds' if of.quick else 'Not measured'}: {left}.")
+    note = f'<p class="note">{escape(" ".join(notes))}</p>' if notes else ""
     return (
         f"<h3>{escape(table.item)}</h3>\n<p>{prose(table.title)}</p>\n{_finding(of, table)}"
         '<div class="scroll"><table class="league"><thead><tr><th></th><th>paper</th><th>ours</th>'
@@ -420,7 +442,7 @@ def _table(of: Reproduction, table: Table) -> str:
     )
 
 
-def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str]:
+def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str] | None:
     """Mean, interval and number of an expression's values; of a calculation the number alone."""
     paper = of.paper
 
@@ -428,7 +450,7 @@ def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str]:
         lookup = looked_up(paper, of.samples, table.settings)
         found = expression(row.ours, table.item, paper.measures).value(lookup)
     except LookupError:
-        return "left out with few seeds" if of.quick else "-", "-", "-"
+        return None
     numbers = [float(one) for one in np.atleast_1d(found)]
     mean = estimate(numbers)
     if mean.low is None or mean.high is None:
@@ -439,7 +461,8 @@ def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str]:
 #: How to read a league table.
 READING = (
     "Bold with a dot: level with the best, that is, the best mean or not separated from it by paired "
-    "differences over common seeds (p below 0.05 after Holm's correction for the whole table). d: the mean "
+    "differences over common seeds (p below 0.05 after Holm's correction for the whole table); of fewer than "
+    "three none is marked. d: the mean "
     "difference from the best over the standard deviation of the differences, with its 95 % interval."
 )
 ABOUT_MEASURES = (
@@ -463,29 +486,34 @@ def _about_measures(several: Sequence[Reproduction]) -> str:
 
 def _leagues(of: Reproduction) -> str:
     """The league tables of a paper: how often a law is level with the best, then each experiment."""
-    shares = share_of_best(of)
-    if not shares:
+    counts = seeds_of(of)
+    if not counts:
         return ""
-    labels = dict.fromkeys(label for label, _ in shares)
+    each = "\n".join(filter(None, (_league(of, one) for one in of.paper.experiments.values())))
+    return (
+        f'<section id="league">\n<h2>League table</h2>\n{_shares(of, counts)}'
+        f'<p class="note">{escape(READING)} {escape(_about_measures([of]))}</p>\n{each}\n</section>'
+    )
+
+
+def _shares(of: Reproduction, counts: Sequence[int]) -> str:
+    """In how many experiments a law is level with the best; a sentence where too few seeds ran."""
+    shares = share_of_best(of)
+    n = " to ".join(str(one) for one in dict.fromkeys((counts[0], counts[-1])))
+    if not shares:
+        text = f"No law is marked as level with the best, nor counted: n = {n} seeds separate hardly any."
+        return f"<p>{text}</p>\n"
     body = "\n".join(
         f'<tr><th scope="row">{escape(label)}</th>'
         + "".join(f"<td>{_share(shares.get((label, measure)))}</td>" for measure in MEASURES)
         + "</tr>"
-        for label in labels
+        for label in dict.fromkeys(label for label, _ in shares)
     )
-    few = (
-        '<p class="note">With the few seeds of --quick hardly any law is separated from the best.</p>\n'
-        if of.quick
-        else ""
-    )
-    each = "\n".join(filter(None, (_league(of, one) for one in of.paper.experiments.values())))
     return (
-        '<section id="league">\n<h2>League table</h2>\n'
-        "<p>Experiments in which a law is level with the best, of those in which it has the measure.</p>\n"
-        f"{few}"
+        "<p>Experiments in which a law is level with the best, of those in which it has the measure, each "
+        f"over n = {n} seeds.</p>\n"
         f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{_measure_heads(units=False)}</tr>'
         f"</thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
-        f'<p class="note">{escape(READING)} {escape(_about_measures([of]))}</p>\n{each}\n</section>'
     )
 
 

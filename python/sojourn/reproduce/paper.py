@@ -118,6 +118,8 @@ class Claim:
     contradiction: str | None
     #: What else a reader has to know: an assumption, a mechanism.
     why: str
+    #: The claim of the same sentence in another reading, which alone counts; None: it counts itself.
+    same_as: str | None = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ def parse(name: str, given: Mapping[str, Any]) -> Paper:
     experiments = {one.name: one for one in _experiments(given["experiments"], laws, today)}
     measures = given.get("measures", {})
     claims = tuple(_claim(name, one, laws, experiments, measures=measures) for one in given["claims"])
+    _check_readings(claims)
     assumed = tuple(given.get("assumed", ()))
     settings = {law: [one.name for one in of] for law, of in laws.items()}
     drawn = figures(given.get("figures", ()), settings, list(experiments), measures)
@@ -179,6 +182,15 @@ def parse(name: str, given: Mapping[str, Any]) -> Paper:
     for item, finding in paper.findings:
         _check_finding(finding, item, name, experiments)
     return paper
+
+
+def _check_readings(claims: Sequence[Claim]) -> None:
+    """That the claim of a sentence in another reading is one that counts."""
+    counted = [one.id for one in claims if one.same_as is None]
+    for one in claims:
+        if one.same_as is not None and one.same_as not in counted:
+            problem = f'"{one.same_as}" is no claim that counts'
+            raise InputError(f"{one.id}.same_as: {problem}; expected {', '.join(counted)}")
 
 
 def _check_figure(of: Figure, paper: str, experiments: Mapping[str, Experiment]) -> None:
@@ -275,7 +287,7 @@ def _claim(
     place = given["id"]
     unknown = given.keys() - {
         *("id", "item", "claim", "says", "test", "partly", "about", "fails", "settings"),
-        *("variants", "windows", "not_run", "contradiction", "why"),
+        *("variants", "windows", "not_run", "contradiction", "why", "same_as"),
     }
     if unknown:
         raise InputError(f"{place}: {shown(sorted(unknown)[0])} is no key of a claim")
@@ -315,6 +327,7 @@ def _claim(
         not_run=given.get("not_run"),
         contradiction=given.get("contradiction"),
         why=given.get("why", ""),
+        same_as=given.get("same_as"),
     )
 
 

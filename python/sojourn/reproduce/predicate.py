@@ -3,7 +3,8 @@
 A name such as ``exp1.pi.utilization`` is a sample of one metric: a value for each seed. Arithmetic is seed
 by seed, so that under common random numbers a comparison is one of paired differences: it is *true* where
 the whole 95 % interval of the mean difference is on that side, *false* where all of it is on the other, and
-*undecided* otherwise.
+*undecided* otherwise. A quantile over seeds has the interval of order statistics, and what is calculated with
+it the interval of all values between the ends, so that two quantiles differ where their intervals are apart.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import itertools
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -25,9 +27,9 @@ from scipy.stats import f_oneway
 
 from sojourn.errors import InputError
 from sojourn.kinds import shown
-from sojourn.result.statistics import estimate
+from sojourn.result.statistics import estimate, quantile_interval
 
-__all__ = ["Expression", "Predicate", "Truth", "expression", "predicate"]
+__all__ = ["Expression", "Interval", "Predicate", "Truth", "expression", "predicate"]
 
 Sample = npt.NDArray[np.float64]
 #: Looks a name up. Raises `LookupError` where nothing was measured.
@@ -44,6 +46,18 @@ class Truth(Enum):
     def __invert__(self) -> Truth:
         return _NOT[self]
 
+
+@dataclass(frozen=True)
+class Interval:
+    """A statistic over the seeds with its 95 % interval; an end that so few do not bound is infinite."""
+
+    value: float
+    low: float
+    high: float
+
+
+#: Values by seed, by seed and window, or a number; or a statistic over the seeds.
+Value = Sample | Interval
 
 _NOT = {Truth.TRUE: Truth.FALSE, Truth.FALSE: Truth.TRUE, Truth.UNDECIDED: Truth.UNDECIDED}
 _ARITHMETIC: dict[type[ast.operator], Callable[[Sample, Sample], Sample]] = {
@@ -72,15 +86,70 @@ def _anova_f_each(runs: Sample, *groups: Sample) -> Sample:
     return np.asarray([f_oneway(*levels).statistic for levels in zip(*turned, strict=True)])
 
 
-def _over_last(statistic: Callable[..., Any]) -> Callable[..., Any]:
-    """A statistic over windows, or over seeds: of fewer than three of these there is none."""
+#: Seeds of which fewer have no statistic over them.
+LEAST_SEEDS = 3
 
-    def found(of: Sample, *rest: Sample) -> Any:
-        if of.ndim == 1 and of.size < 3:
-            raise LookupError("too few runs")
-        return statistic(of, *rest)
 
-    return found
+def _enough(of: Sample) -> None:
+    """Raise `LookupError` for too few seeds."""
+    if of.ndim == 1 and of.size < LEAST_SEEDS:
+        raise LookupError("too few runs")
+
+
+def _quantile(of: Sample, share: Sample) -> Value:
+    """Quantile over windows; over seeds with the interval of order statistics.
+
+    The least and the largest seed (0 and 1) are the range of what ran, and numbers.
+    """
+    _enough(of)
+    if of.ndim != 1 or not 0 < share < 1:
+        return np.asarray(np.nanquantile(of, float(share), axis=-1))
+    found = quantile_interval([float(one) for one in of[np.isfinite(of)]], float(share))
+    low = -np.inf if found.low is None else found.low
+    return Interval(found.value, low, np.inf if found.high is None else found.high)
+
+
+def _quartiles(of: Sample) -> Value:
+    """The distance between the quartiles."""
+    third, first = (_quantile(of, np.asarray(share)) for share in (0.75, 0.25))
+    return _calculated(operator.sub, third, first)
+
+
+def _as_interval(of: Value) -> Interval:
+    if isinstance(of, Interval):
+        return of
+    return Interval(float(np.nanmean(of)), *_interval(of))
+
+
+def _calculated(action: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
+    """Sum, difference, product or ratio: of intervals that of all values between their ends."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not isinstance(left, Interval) and not isinstance(right, Interval):
+            return np.asarray(action(left, right))
+        one, two = _as_interval(left), _as_interval(right)
+        of = [action(*pair) for pair in itertools.product(_ends(one), _ends(two))]
+        value = action(np.float64(one.value), np.float64(two.value))
+    is_open = action is operator.truediv and two.low <= 0 <= two.high
+    if is_open or np.isnan(of).any():
+        return Interval(float(value), -np.inf, np.inf)
+    return Interval(float(value), float(min(of)), float(max(of)))
+
+
+def _ends(of: Interval) -> tuple[np.float64, np.float64]:
+    return np.float64(of.low), np.float64(of.high)
+
+
+def _applied(name: str, parts: Sequence[Value]) -> Value:
+    """A function of predicates. Raises `LookupError` for one of intervals that is neither max nor min."""
+    samples = [of for of in parts if not isinstance(of, Interval)]
+    if len(samples) == len(parts):
+        found = _FUNCTIONS[name][1](*samples)
+        return found if isinstance(found, Interval) else np.asarray(found)
+    if name not in ("max", "min"):
+        raise LookupError(f"{name} of a quantile over seeds has no interval")
+    pick = max if name == "max" else min
+    several = [_as_interval(of) for of in parts]
+    return Interval(*(pick(ends) for ends in zip(*((of.value, *_ends(of)) for of in several), strict=True)))
 
 
 def _largest(of: Sample) -> Sample:
@@ -92,6 +161,7 @@ def _std(of: Sample) -> Sample:
     """Standard deviation over windows; over seeds its jackknife pseudo-values, whose mean has an interval."""
     if of.ndim > 1:
         return np.asarray(np.nanstd(of, axis=-1))
+    _enough(of)
     size = of.size
     without = np.asarray([np.nanstd(np.delete(of, place), ddof=1) for place in range(size)])
     return np.asarray(size * np.nanstd(of, ddof=1) - (size - 1) * without)
@@ -104,12 +174,9 @@ _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "hypot": (range(2, 3), np.hypot),
     "anova_f": (range(2, 99), lambda *groups: f_oneway(*groups).statistic),
     "anova_f_each": (range(3, 99), _anova_f_each),
-    "quantile": (range(2, 3), _over_last(lambda of, share: np.nanquantile(of, float(share), axis=-1))),
-    "quartiles": (
-        range(1, 2),
-        _over_last(lambda of: np.subtract(*np.nanquantile(of, (0.75, 0.25), axis=-1))),
-    ),
-    "std": (range(1, 2), _over_last(_std)),
+    "quantile": (range(2, 3), _quantile),
+    "quartiles": (range(1, 2), _quartiles),
+    "std": (range(1, 2), _std),
     "min": (range(2, 99), lambda *parts: np.minimum.reduce(np.broadcast_arrays(*parts))),
 }
 _EXPECTED = 'expected comparisons of samples such as "exp1.pi.utilization > exp1.red.utilization"'
@@ -145,15 +212,21 @@ class Expression:
     names: frozenset[str]
 
     def value(self, lookup: Lookup) -> Sample:
-        """Its values by seed. Raises `LookupError` where a sample has none."""
-        return _value(self.tree, lookup)
+        """Its values by seed, or a number. Raises `LookupError` where a sample has none."""
+        found = _value(self.tree, lookup)
+        return np.asarray(found.value) if isinstance(found, Interval) else found
+
+    def interval(self, lookup: Lookup) -> Interval | None:
+        """The interval of a statistic over the seeds; None of values by seed, or of a number."""
+        found = _value(self.tree, lookup)
+        return found if isinstance(found, Interval) else None
 
     def sample(self, lookup: Lookup) -> Sample:
         """What a statistic over the seeds is of, by seed; else the same as `value`."""
         match self.tree:
             case ast.Call(func=ast.Name(id="quantile" | "quartiles" | "std"), args=[of, *_]):
                 inner = _value(of, lookup)
-                if inner.ndim == 1:
+                if not isinstance(inner, Interval) and inner.ndim == 1:
                     return inner
         return self.value(lookup)
 
@@ -340,28 +413,31 @@ def _truth(node: ast.expr, lookup: Lookup) -> Truth:
             return ~_truth(node.operand, lookup)
         case ast.Call():
             value, about, by = (_value(part, lookup) for part in node.args)
-            return _within(value - about, float(by))
+            return _within(_calculated(operator.sub, value, about), _as_interval(by).value)
         case ast.Compare():
             parts = [_value(part, lookup) for part in (node.left, *node.comparators)]
             pairs = zip(node.ops, parts, parts[1:], strict=False)
-            found = {_compared(_ORDER[type(sign)], left - right) for sign, left, right in pairs}
+            found = {
+                _compared(_ORDER[type(sign)], _calculated(operator.sub, left, right))
+                for sign, left, right in pairs
+            }
             if Truth.FALSE in found:
                 return Truth.FALSE
             return Truth.UNDECIDED if Truth.UNDECIDED in found else Truth.TRUE
     raise AssertionError(ast.dump(node))
 
 
-def _value(node: ast.expr, lookup: Lookup) -> Sample:
+def _value(node: ast.expr, lookup: Lookup) -> Value:
     match node:
         case ast.Constant():
             return np.asarray(float(node.value))  # type: ignore[arg-type]
         case ast.UnaryOp():
-            return -_value(node.operand, lookup)
+            return _calculated(operator.mul, np.asarray(-1.0), _value(node.operand, lookup))
         case ast.BinOp():
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return _ARITHMETIC[type(node.op)](_value(node.left, lookup), _value(node.right, lookup))
+            parts = (_value(part, lookup) for part in (node.left, node.right))
+            return _calculated(_ARITHMETIC[type(node.op)], *parts)
         case ast.Call(func=ast.Name(id=name)):
-            return np.asarray(_FUNCTIONS[name][1](*(_value(part, lookup) for part in node.args)))
+            return _applied(name, [_value(part, lookup) for part in node.args])
     return lookup(_name(node))
 
 
@@ -371,10 +447,10 @@ def _name(node: ast.expr) -> str:
     return ast.unparse(node)
 
 
-def _compared(wanted: tuple[int, bool], difference: Sample) -> Truth:
+def _compared(wanted: tuple[int, bool], difference: Value) -> Truth:
     """Truth of a comparison by the mean difference."""
     sign, or_equal = wanted
-    low, high = _interval(sign * difference)
+    low, high = _interval(_calculated(operator.mul, np.asarray(float(sign)), difference))
     if low > 0 or (or_equal and low >= 0):
         return Truth.TRUE
     if high < 0 or (high <= 0 and not or_equal):
@@ -382,28 +458,29 @@ def _compared(wanted: tuple[int, bool], difference: Sample) -> Truth:
     return Truth.UNDECIDED
 
 
-def _within(difference: Sample, by: float) -> Truth:
+def _within(difference: Value, by: float) -> Truth:
     low, high = _interval(difference)
     if -by <= low and high <= by:
         return Truth.TRUE
     return Truth.FALSE if low > by or high < -by else Truth.UNDECIDED
 
 
-def _interval(values: Sample) -> tuple[float, float]:
+def _interval(values: Value) -> tuple[float, float]:
     """Interval of the mean: of a number the number itself, of several windows that of their mean.
 
     A single seed has none: it decides nothing.
     """
-    if values.ndim > 1:
-        values = np.nanmean(values, axis=-1)
-    if values.ndim == 1 and values.size == 1:
+    if isinstance(values, Interval):
+        return values.low, values.high
+    means = np.nanmean(values, axis=-1) if values.ndim > 1 else values
+    if means.ndim == 1 and means.size == 1:
         return -np.inf, np.inf
-    if values.ndim == 0 or np.ptp(values) == 0:
-        value = float(values.flat[0])
+    if means.ndim == 0 or np.ptp(means) == 0:
+        value = float(means.flat[0])
         return value, value
-    if not np.isfinite(values).all():
+    if not np.isfinite(means).all():
         return -np.inf, np.inf
-    found = estimate([float(value) for value in values])
+    found = estimate([float(value) for value in means])
     if found.low is None or found.high is None:
         return -np.inf, np.inf
     return found.low, found.high
