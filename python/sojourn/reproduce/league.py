@@ -103,7 +103,7 @@ class Standing:
 
     @property
     def level(self) -> bool | None:
-        """True unless it is separated from the best; None: of too few seeds to tell."""
+        """True unless it is separated from the best; None: of too few seeds."""
         if self.estimate.n < LEAST_SEEDS:
             return None
         return self.best or self.p is None or self.p >= SEPARATED
