@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 import sojourn as sj
 from sojourn.plot import Plots
-from sojourn.report import users, verdicts
+from sojourn.report import verdicts
 
 SEEDS = range(1, 6)
 
@@ -89,5 +89,5 @@ def _exhibit(one: Exhibit, pictures: Path, static: str) -> str:
 
 
 def _headline(result: sj.Result) -> str:
-    """The first sentences of its report: the users' experience, else delay and its price."""
-    return users.headline(result, result.qdiscs[0]) or verdicts.headline(result)
+    """The first sentences of its report."""
+    return verdicts.opening(result, result.qdiscs[0])

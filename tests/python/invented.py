@@ -30,6 +30,22 @@ def columns(delay, drops, busy=0.99):
     }
 
 
+def measured(delays, uses, drops=0.001):
+    """Metrics of a qdisc: p95 delays and utilisations of its seeds."""
+    return {
+        "sojourn_p95_s": delays,
+        "sojourn_mean_s": [delay / 2 for delay in delays],
+        "utilization": uses,
+        "drop_ratio": [drops] * len(delays),
+        "goodput_bps": [8e6] * len(delays),
+    }
+
+
+def about(delay, use, drops=0.001):
+    """Three seeds about a delay and a utilisation."""
+    return measured([delay - 0.001, delay, delay + 0.001], [use - 0.0005, use, use + 0.0005], drops)
+
+
 def steady(*deviations, queue=100.0):
     """Metrics of the queue, one value of its standard deviation for each seed."""
     return {"queue_mean_packets": [queue] * len(deviations), "queue_std_packets": list(deviations)}

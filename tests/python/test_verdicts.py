@@ -149,7 +149,7 @@ def test_a_partial_result_claims_no_more_seeds_than_its_laws_have_in_common(made
     assert "one seed does not distinguish" in verdicts.headline(part)
     page = part.report(tmp_path / "page.html").read_text()
     assert "Mean over up to 3 seeds, and half the width" in page
-    assert "2&nbsp;qdiscs, up to 3&nbsp;seeds; packet by packet." in page
+    assert "2&nbsp;qdiscs, up to 3&nbsp;seeds, packet by packet<" in page
     assert "One seed: no intervals, so that no difference is shown to be more than chance." in page
     assert "up to 3 seeds; mean ±" in running.summary(part)
     apart = partly(made, {tail: (1, 2), red: (3,)})
@@ -431,7 +431,7 @@ def test_percentages_are_0_and_100_only_where_they_are_exact():
     def busy(share):
         return verdicts.utilization(invented({"a": columns(0.02, 0.0, share)}))
 
-    assert busy(1.0) == busy(1 - 1e-13) == "a keeps the link 100.00 % busy."
+    assert busy(1.0) == busy(1 - 1e-13) == "a keeps the link 100 % busy."
     assert busy(0.00006) == "a keeps the link less than 0.01 % busy."
     assert busy(0.99999) == "a keeps the link more than 99.99 % busy."
     assert busy(0.00001) == "a keeps the link less than 0.01 % busy."

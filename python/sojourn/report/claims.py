@@ -57,6 +57,14 @@ class Comparison:
         high = found.high if left.seeded else found.mean
         return high is not None and high < margin
 
+    def exceeds(self, left: Variant, right: Variant, *, margin: float) -> bool:
+        """True if `left` is shown to exceed `right` by more than `margin`, in the column's unit."""
+        found = self._difference(left, right)
+        if found is None:
+            return False
+        low = found.low if left.seeded else found.mean
+        return low is not None and low > margin
+
     def alike(self, left: Variant, right: Variant, *, margin: float) -> bool:
         """True if the two are shown to differ by less than `margin`: two one-sided tests."""
         return self.at_most(left, right, margin=margin) and self.at_most(right, left, margin=margin)

@@ -15,6 +15,7 @@ from sojourn.report import (
     chapters,
     classes,
     comparison,
+    first,
     live,
     queues,
     setting,
@@ -67,6 +68,8 @@ def page(result: Result, baseline: str | None = None) -> str:
     policy = POLICY.format(" ".join(map(_hash, scripts)))
     body = [
         _head(result, chosen),
+        tradeoff.section(result, stated=True) if _begins_with_delays(result) else "",
+        _scene(result),
         _left_out(result, sights),
         _tools(result, sights),
         *(_at_link(sight, chosen) for sight in sights),
@@ -134,7 +137,7 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
     if not view.links:
         return _at_no_qdisc(sight)
     parts = [
-        tradeoff.section(view, ids, stated=not ids and not users.applies(view)),
+        "" if _begins_with_delays(view) and not ids else tradeoff.section(view, ids, stated=bool(ids)),
         comparison.summary(view, ids),
         comparison.differences(view, baseline, ids),
         comparison.agreement(view, ids),
@@ -148,10 +151,10 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
         return text
     (link,) = view.links
     shown = " shown" if sight.place == 0 else ""
-    sentences = prose(verdicts.by_plant(verdicts.headline, view))
+    sentences = first.section(view) or _paragraph("verdict", verdicts.by_plant(verdicts.headline, view))
     return (
         f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
-        f'<p class="verdict">{sentences}</p>\n{text}\n</section>'
+        f"{sentences}{text}\n</section>"
     )
 
 
@@ -164,19 +167,33 @@ def _at_no_qdisc(sight: live.Sight) -> str:
     )
 
 
+def _begins_with_delays(result: Result) -> bool:
+    """True if the page begins with the delays at its link, as opposed to what users notice."""
+    return len(result.links) == 1 and not users.applies(result)
+
+
 def _head(result: Result, baseline: str) -> str:
+    """The title and the answer; beside it what users notice."""
+    answer = first.section(result, "headline") if _begins_with_delays(result) else ""
+    answer = answer or _paragraph("headline", verdicts.opening(result, baseline))
+    noticed = users.section(result) if users.applies(result) else ""
+    return (
+        f'<header>\n<p class="kind">Sojourn report: {prose(_extent(result))}</p>\n'
+        f"<h1>{escape(result.title)}</h1>\n{answer}{_incomplete(result)}{noticed}</header>"
+    )
+
+
+def _paragraph(kind: str, text: str) -> str:
+    return f'<p class="{kind}">{prose(text)}</p>\n'
+
+
+def _scene(result: Result) -> str:
+    """The network and its setting."""
     ran = " ".join(setting.sentences(result.scenario))
     network = svg(figure_of(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
-    answer = f'<p class="headline">{prose(_headline(result, baseline))}</p>\n{_incomplete(result)}'
-    if users.applies(result):
-        first, beside = f"{answer}{users.section(result)}", ""
-    else:
-        first, beside = "", answer
     return (
-        f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
-        f'{first}<div class="scene"><div>\n{beside}'
-        f'<p class="setting">{prose(f"{ran} {_extent(result)}")}</p>\n</div>\n'
-        f'<figure id="network">{network}</figure></div>\n{_notes(result)}</header>'
+        f'<section class="scene" id="scene">\n<div><h2>Setting</h2>\n{_paragraph("setting", ran)}'
+        f'{_notes(result)}</div>\n<figure id="network">{network}</figure>\n</section>'
     )
 
 
@@ -189,26 +206,14 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
     return f'<p class="note">{shown}; the result has {left} more.</p>\n'
 
 
-def _headline(result: Result, baseline: str) -> str:
-    """The headline: what users notice, or delays; each of several links has its own, in its part."""
-    several = len(result.links) != 1
-    sentences = (
-        verdicts.links if several else tradeoff.demands if tradeoff.applies(result) else verdicts.headline
-    )
-    if not users.applies(result):
-        return verdicts.by_plant(sentences, result)
-    # A fluid has neither calls nor pages.
-    return verdicts.by_plant(lambda one: users.headline(one, baseline) or sentences(one), result)
-
-
 def _extent(result: Result) -> str:
     qdiscs = len(result.qdiscs)
     qdisc = "qdisc" if qdiscs == 1 else "qdiscs"
     ways = [plant for plant in result.plants if plant in WAYS]
     how = " and ".join(WAYS[plant] for plant in ways)
     if not any(one.seeded for one in result.variants):
-        return f"{qdiscs} {qdisc}; {how}."
-    return f"{qdiscs} {qdisc}, {words.seed_count(result)}; {how}."
+        return f"{qdiscs} {qdisc}, {how}"
+    return f"{qdiscs} {qdisc}, {words.seed_count(result)}, {how}"
 
 
 def _incomplete(result: Result) -> str:

@@ -18,6 +18,14 @@ from sojourn.result.column import Column
 # Intervals have no script to fit them to the page: width in inches, and panels side by side.
 BARE = Canvas(legend=False)
 INTERVALS = {"wide": (14.5, 4), "middle": (8.8, 2), "narrow": (5.1, 1)}
+# Outlines of the markers of points.
+POINTS = {
+    "o": "M1 5A4 4 0 0 0 9 5A4 4 0 0 0 1 5Z",
+    "s": "M1 1H9V9H1Z",
+    "^": "M5 1L9 9H1Z",
+    "v": "M5 9L9 1H1Z",
+    "D": "M5 0L10 5L5 10L0 5Z",
+}
 # Thickness of a line's sample beside a name, relative to the line.
 CHIP = 3 / style.LINE
 #: Marks of a row that stands out, and of the column by which rows are sorted.
@@ -57,10 +65,16 @@ def figure_of(ax: Axes) -> Figure:
     return drawn
 
 
-def variant(result: Result, one: Variant, *, whole: bool = False) -> str:
-    """A variant: a short line in its style, its qdisc, and its parameters."""
+def variant(result: Result, one: Variant, *, whole: bool = False, point: bool = False) -> str:
+    """A variant: a sample of its line, or of its `point`, its qdisc, and its parameters."""
     qdisc, parameters = words.arm_parts(result, whole=whole)[one]
-    return f"{_chip(style.looks(result)[one])}{_named(qdisc, parameters)}"
+    return f"{chip(result, one, point=point)}{_named(qdisc, parameters)}"
+
+
+def chip(result: Result, one: Variant, *, point: bool = False) -> str:
+    """A sample of the variant's line, or of its point, for text beside such pictures."""
+    look = style.looks(result)[one]
+    return _point(look) if point else _line(look)
 
 
 def name(qdisc: str) -> str:
@@ -69,7 +83,15 @@ def name(qdisc: str) -> str:
     return _named(law, parameters)
 
 
-def _chip(look: style.Look) -> str:
+def _point(look: style.Look) -> str:
+    """The variant's marker in its colour."""
+    return (
+        f'<svg class="chip point" viewBox="0 0 10 10" aria-hidden="true"><path d="{POINTS[look.marker]}" '
+        f'fill="var(--qdisc-{look.slot})"/></svg>'
+    )
+
+
+def _line(look: style.Look) -> str:
     """A short line in the variant's colour, dash and stroke."""
     dashes = " ".join(f"{length:g}" for length in look.pattern)
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
@@ -95,10 +117,11 @@ def table(
     kind: str = "sortable",
     strong: Collection[Variant] = (),
     by: Column | None = None,
+    point: bool = False,
 ) -> str:
     """A table of qdiscs by metrics, of a `kind` of the style sheet; the `strong` rows stand out there.
 
-    `by` is the column whose values ascend.
+    `by` is the column whose values ascend. With `point` names have samples of points, not of lines.
     """
     places = {one: place for place, one in enumerate(result.variants)}
     heads = "".join(
@@ -108,7 +131,7 @@ def table(
     )
     body = "\n".join(
         f'<tr data-law="{places[one]}"{STRONG if one in strong else ""}>'
-        f'<th scope="row">{variant(result, one, whole=True)}</th>{"".join(cells)}</tr>'
+        f'<th scope="row">{variant(result, one, whole=True, point=point)}</th>{"".join(cells)}</tr>'
         for one, cells in rows
     )
     return (

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html import escape
 
 from sojourn.plot import Canvas, Plots, style, tradeoff
 from sojourn.plot.tradeoff import Point
-from sojourn.report import claims, constant, headline, verdicts, wording
-from sojourn.report.claims import Comparison, Ranking
+from sojourn.report import answer, constant, first, verdicts
 from sojourn.report.figures import svg
-from sojourn.report.parts import cell, figure_of, prose, table
-from sojourn.result import Result, Variant, metrics, words
+from sojourn.report.parts import cell, figure_of, table
+from sojourn.result import Result, metrics, words
 
 #: Sizes of the picture, inches, for pages of several widths; a wide page has the table beside it.
-SIZES = {"wide": (7.4, 5.3), "middle": (8.8, 5.0), "narrow": (5.1, 5.0)}
+SIZES = {"wide": (7.4, 5.3), "middle": (8.8, 5.0), "narrow": (5.1, 4.5)}
 #: Columns of the ranking.
 DELAY, USE = metrics.SOJOURN_P95_S, metrics.UTILIZATION
 RANKED = (DELAY, USE, metrics.GOODPUT_BPS, metrics.DROP_RATIO)
-#: A sentence above the picture.
-PARAGRAPH = '<p class="verdict">{}</p>\n'
-#: A sentence has losses above this, %.
-NOTED_LOSS = 1.0
-#: Least utilisations that a sentence demands, %.
-DEMANDS = (95.0, 99.0)
 
 
 def applies(result: Result) -> bool:
@@ -33,81 +25,19 @@ def applies(result: Result) -> bool:
 
 
 def section(result: Result, ids: str = "", *, stated: bool = False) -> str:
-    """The picture and the ranking, with their sentence unless it is `stated` elsewhere; empty without."""
+    """The picture and the ranking, below the answer unless it is `stated` elsewhere; empty without."""
     if not applies(result):
         return ""
     found = tradeoff.points(result, words.fitted(result, DELAY), words.fitted(result, USE))
-    sentence = verdicts.by_plant(demands, result)
+    sentence = verdicts.by_plant(answer.sentences, result)
     pictures = "\n".join(_picture(result, kind, ids, sentence) for kind in SIZES)
     return (
         f'<section id="{ids}tradeoff" class="tradeoff">\n<h2>Delay against utilisation</h2>\n'
-        f"{'' if stated else PARAGRAPH.format(prose(sentence))}"
+        f"{'' if stated else first.section(result)}"
         f'<div class="beside">\n'
         f'<figure>{pictures}\n<figcaption class="note">{escape(_note(found))}</figcaption></figure>\n'
         f"{_ranking(result, found)}\n</div>\n</section>"
     )
-
-
-def demands(result: Result) -> str:
-    """The qdisc of the lowest p95 delay: of all, and of those that keep the link busy.
-
-    The headline where no delays can be compared.
-    """
-    delay = claims.compare(result, DELAY)
-    busy = claims.compare(result, USE, among=delay)
-    ranked = [pair for pair in delay.ranked if pair[0] in busy.means]
-    if len(ranked) < 2 or not delay.seeds or all(wait.mean == 0 for _, wait in ranked):
-        return headline.headline(result)
-    found: dict[Variant, tuple[float | None, Ranking]] = {}
-    for least in (None, *DEMANDS):
-        kept = [pair for pair in ranked if least is None or _keeps(busy, pair[0], least)]
-        if kept:
-            found.setdefault(kept[0][0], (least, kept))
-    drops = claims.compare(result, metrics.DROP_RATIO, among=delay)
-    named = _Demands(words.variant_names(result), delay, busy, drops)
-    sentences = [named.sentence(*demand) for demand in found.values()]
-    some = any(variant.seeded for variant in delay.values)
-    alone = "One seed has no error bars: run five or more." if delay.seeds == 1 and some else ""
-    return wording.joined(*sentences, alone, wording.common_seeds(delay, busy))
-
-
-def _keeps(busy: Comparison, variant: Variant, least: float) -> bool:
-    """True if the link is shown to be as busy, or was so in the only run."""
-    low, _ = busy.interval(variant) or (busy.means[variant].mean, None)
-    return low >= least
-
-
-@dataclass(frozen=True)
-class _Demands:
-    """Sentences on the lowest delay among qdiscs that keep the link busy."""
-
-    names: dict[Variant, str]
-    delay: Comparison
-    busy: Comparison
-    drops: Comparison
-
-    def sentence(self, least: float | None, kept: Ranking) -> str:
-        """The lowest of those that are `kept`, because they keep the link at least so busy."""
-        (first, wait), *others = kept
-        rivals = [pair for pair in others if not self.delay.less(first, pair[0])]
-        form = wording.distinguishing(wording.time, wait, others[:1])
-        used = wording.percent(self.busy.means[first])
-        if least is None:
-            lowest = "the lowest p95 delay measured" if rivals else "the lowest p95 delay"
-            text = f"{self.names[first]} has {lowest}: {form(wait)}, with the link {used} busy"
-        else:
-            demand = f"Of those that keep it at least {least:g} % busy"
-            text = f"{demand}, {self.names[first]} has {form(wait)} at {used}"
-        text += self.loss(first)
-        if self.delay.seeds == 1:  # stated once, after all sentences
-            return f"{text}."
-        doubt = f"; {wording.too_few(self.delay)} distinguish it from " if rivals else ""
-        return f"{text}{doubt}{wording.listing(rivals, self.names, form) if rivals else ''}."
-
-    def loss(self, variant: Variant) -> str:
-        """Its loss, where that is a price."""
-        lost = self.drops.means.get(variant)
-        return f", and drops {wording.percent(lost)}" if lost is not None and lost.mean > NOTED_LOSS else ""
 
 
 def _picture(result: Result, kind: str, ids: str, alt: str) -> str:
@@ -155,4 +85,6 @@ def _ranking(result: Result, found: list[Point]) -> str:
         (one.variant, [cell(column, words.cell(result, one.variant, column)) for column in columns])
         for one in order
     ]
-    return table(result, columns, rows, kind="ranking sortable", strong=best, by=columns[0])
+    return table(
+        result, columns, rows, kind="ranking compact sortable", strong=best, by=columns[0], point=True
+    )

@@ -7,10 +7,10 @@ sentence for each plant.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sojourn.report import claims, users, wording
+from sojourn.report import answer, claims, users, wording
 from sojourn.report.claims import Comparison, Ranking
 from sojourn.report.headline import BUSY_MARGIN, NO_PACKETS, headline
 from sojourn.report.wording import NAMED
@@ -27,6 +27,7 @@ __all__ = [
     "links",
     "marks",
     "opening",
+    "plants",
     "queue",
     "shares",
     "utilization",
@@ -40,15 +41,21 @@ def by_plant(verdict: Callable[[Result], str], result: Result) -> str:
     """A verdict, or one for each of several plants."""
     if len(result.plants) == 1:
         return verdict(result)
+    return " ".join(f"{BEGINNINGS.get(plant, plant)}: {verdict(view)}" for plant, view in plants(result))
+
+
+def plants(result: Result) -> Iterator[tuple[str, Result]]:
+    """Each plant with its rows, without samples where there are several."""
+    if len(result.plants) == 1:
+        yield result.plants[0], result
+        return
     bare = replace(result, series=result.series.clear(), distributions=result.distributions.clear())
-    return " ".join(
-        f"{BEGINNINGS.get(plant, plant)}: {verdict(bare.for_plant(plant))}" for plant in result.plants
-    )
+    yield from ((plant, bare.for_plant(plant)) for plant in result.plants)
 
 
 def opening(result: Result, baseline: str) -> str:
-    """The first sentences: what users notice against `baseline`, or delays, those of each link."""
-    sentences = headline if len(result.links) == 1 else links
+    """The first sentences: what users notice against `baseline`, or the answer, or delays of each link."""
+    sentences = answer.sentences if len(result.links) == 1 else links
     if not users.applies(result):
         return by_plant(sentences, result)
     # A fluid has neither calls nor pages.

@@ -19,6 +19,8 @@ RATES = (("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0))
 NO_QDISC = "no qdisc on the way"
 #: Inverse of the relative accuracy of a plant without randomness.
 EXACT = 1000
+#: Largest relative half-width that rounding explains.
+ROUNDING = 1e-9
 #: Display units of a column.
 _CHOICES = {"s": TIMES, "ms": TIMES[1:], "Mbit/s": RATES}
 
@@ -272,14 +274,13 @@ def cell(result: Result, variant: Variant, column: Column, traffic_class: str | 
 
 
 def with_half(found: Estimate) -> str:
-    """Mean and half-width, with as many digits as the half-width justifies."""
+    """Mean and half-width, with as many digits as the half-width justifies.
+
+    A half-width below the last digit of the mean is left out.
+    """
     digits = decimals(found)
-    if found.half is None:
-        return f"{found.mean:.{digits}f}"
-    half = f"{found.half:.{digits}f}"
-    if found.half > 0 and float(half) == 0:
-        half = f"<{10**-digits:.{digits}f}"
-    return f"{found.mean:.{digits}f} ± {half}"
+    mean, half = f"{found.mean:.{digits}f}", f"{found.half or 0:.{digits}f}"
+    return f"{mean} ± {half}" if float(half) > 0 else mean
 
 
 def with_sign(found: Estimate) -> str:
@@ -292,7 +293,7 @@ def with_sign(found: Estimate) -> str:
 
 def decimals(found: Estimate) -> int:
     """Two digits of the half-width, or four of the mean without an interval; 0 to 3 decimals."""
-    if found.half:
+    if found.half and found.half > ROUNDING * abs(found.mean):
         digits = 1 - math.floor(math.log10(found.half))
     else:
         digits = 3 - math.floor(math.log10(abs(found.mean))) if found.mean else 0
