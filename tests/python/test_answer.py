@@ -116,6 +116,5 @@ def test_the_rows_of_the_page_have_the_shapes_of_the_picture(made):
 
 def test_each_of_several_plants_has_its_own(both):
     text = first.section(both)
-    assert text.index("As a fluid: red has the lowest mean delay: ") < text.index(
-        "Packet by packet: <strong>Best here is "
-    )
+    fluid, packets = "As a fluid: red has the lowest mean delay: ", "Packet by packet: <strong>Best here is "
+    assert 0 < text.index(fluid) < text.index(packets)

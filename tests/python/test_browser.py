@@ -79,15 +79,21 @@ def saw_tooth(time, flow):
     )
 
 
+def look_at(browser, name):
+    """Scroll a chart into view, where it is drawn."""
+    browser.evaluate(f"document.querySelector('[data-chart={name}]').scrollIntoView({{block: 'center'}})")
+    browser.settle()
+
+
 def chart(browser, name, key):
-    """A data attribute of a chart, as a number."""
+    """A data attribute of a chart in view, as a number."""
+    look_at(browser, name)
     return float(browser.evaluate(f"document.querySelector('[data-chart={name}]').dataset.{key}"))
 
 
 def box(browser, name):
     """Position of a chart's plotting area in the window, after scrolling it into view."""
-    browser.evaluate(f"document.querySelector('[data-chart={name}]').scrollIntoView({{block: 'center'}})")
-    browser.settle()
+    look_at(browser, name)
     found = browser.evaluate(
         f"(({{x, y, width, height}}) => [x, y, width, height])"
         f"(document.querySelector('[data-chart={name}] .u-over').getBoundingClientRect())"
@@ -118,6 +124,8 @@ def test_it_opens_with_every_figure_and_makes_no_requests(browser, page, width, 
     browser.open(page, width, dark=dark)
     assert browser.complaints == []
     assert browser.requests == [page.as_uri()]
+    for name in CHARTS:
+        look_at(browser, name)
     inked = browser.evaluate(
         "[...document.querySelectorAll('.chart canvas')].map((canvas) => canvas.getContext('2d')"
         ".getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte > 0))"
@@ -160,6 +168,47 @@ def test_nine_laws_and_their_flows_fit_the_page(browser, made, tmp_path, width):
     assert browser.evaluate("document.querySelectorAll('.tip:not([hidden]) output').length") == 9
     flows = "JSON.parse(document.getElementById('data').textContent).charts.at(-1).levels[0].flows.length"
     assert browser.evaluate(flows) == 9
+
+
+def test_charts_are_drawn_in_view_alone(browser, page):
+    browser.open(page, 1400)
+    drawn = "[...document.querySelectorAll('.chart:has(canvas)')].map((one) => one.dataset.chart)"
+    assert browser.evaluate(drawn) == [], "all are below the first screen"
+    look_at(browser, "queue")
+    seen = browser.evaluate(drawn)
+    assert "queue" in seen
+    assert "window" not in seen
+    assert browser.complaints == []
+
+
+def test_a_chart_out_of_view_follows_the_theme(browser, page):
+    browser.open(page, 900)
+    look_at(browser, "queue")
+    day = browser.evaluate(INK)
+    look_at(browser, "window")
+    browser.evaluate("document.getElementById('theme').click()")
+    look_at(browser, "queue")
+    assert browser.evaluate(INK) != day
+    browser.evaluate("document.getElementById('theme').click()")
+    browser.settle()
+    assert browser.evaluate(INK) == day
+
+
+@pytest.mark.parametrize("width", [500, 900, 1400])
+def test_the_first_screen_has_the_answer_and_the_whole_picture(browser, made, tmp_path, width):
+    browser.open(many_laws(made).report(tmp_path / "nine.html"), width)
+    picture = "[...document.querySelectorAll('.tradeoff svg')].filter((one) => one.clientWidth > 50)[0]"
+    bottom = f"{picture}.getBoundingClientRect().bottom"
+    assert browser.evaluate(bottom) <= 900
+    order = "['.headline', '.demands', '.tradeoff', '#network', '.tools']"
+    tops = browser.evaluate(f"{order}.map((one) => document.querySelector(one).getBoundingClientRect().top)")
+    if width < 1000:
+        assert tops == sorted(tops)
+    heads = "[...document.querySelectorAll('.ranking th, .demands th')]"
+    cut = f"{heads}.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
+    assert browser.evaluate(cut) == 0, "no head of a column is cut"
+    sides = f"{heads}.map((one) => one.getBoundingClientRect().right)"
+    assert max(browser.evaluate(sides)) <= width
 
 
 def test_panels_are_drawn_in_view_and_zoom_together(browser, made, tmp_path):
@@ -221,6 +270,8 @@ def test_charts_over_time_zoom_together_and_come_back(browser, page):
 
 def test_the_cursor_goes_through_all_charts_over_time(browser, page):
     browser.open(page)
+    for name in CHARTS:
+        look_at(browser, name)
     x, y, width, height = box(browser, "queue")
     browser.mouse("moved", x + width / 2, y + height / 2)
     lines = "document.querySelectorAll('.u-cursor-x:not(.u-off)')"
@@ -261,7 +312,7 @@ def toggle(browser, law):
 
 def test_a_law_is_hidden_and_shown_again(browser, page):
     browser.open(page)
-    browser.settle()
+    look_at(browser, "queue")
     before = browser.evaluate(INK)
     there, ink = toggle(browser, 0)
     assert not there
@@ -358,9 +409,9 @@ def test_one_of_several_links_is_shown_and_its_charts_have_their_size(browser, c
     widths = "[...document.querySelectorAll('#link-1-queue .chart canvas')].map((one) => one.clientWidth)"
     assert browser.evaluate(shown) == [True, False]
     browser.evaluate("document.querySelectorAll('button.place')[1].click()")
-    browser.settle()
+    look_at(browser, "link-1-queue")
     assert browser.evaluate(shown) == [False, True]
-    assert all(width > 300 for width in browser.evaluate(widths))
+    assert min(browser.evaluate(widths)) > 300
     assert browser.evaluate("document.querySelectorAll('button.place[aria-selected=true]').length") == 1
     browser.send("Emulation.setEmulatedMedia", media="print")
     assert browser.evaluate(shown) == [True, True], "paper has both"

@@ -162,11 +162,14 @@
     ctx.restore();
   }
 
-  // Draw the chart's view, as coarsely as its width allows.
+  // Draw the chart's view, as coarsely as its width allows; one out of view waits until it comes there.
   function show(chart) {
-    const { spec, plot, place } = chart;
+    const { spec, place } = chart;
     chart.stale = !place.clientWidth || chart.away;
     if (chart.stale) return;
+    const plot = (chart.plot ??= made(chart));
+    if (chart.faded) plot.redraw();
+    chart.faded = false;
     const [from, to] = chart.view ?? spec.x;
     const wanted = place.clientWidth / spec.pixelsPerPoint;
     const level = spec.levels.find(({ step }) => (to - from) / step >= wanted) ?? spec.levels.at(-1);
@@ -289,8 +292,8 @@
     for (const panel of document.querySelectorAll(".panel")) {
       panel.hidden = panel.dataset.laws.split(" ").every((law) => hidden.has(Number(law)));
     }
-    for (const { plot, series, small } of charts) {
-      plot.batch(() => series.forEach(({ law }, i) => {
+    for (const { plot, series } of charts) {
+      plot?.batch(() => series.forEach(({ law }, i) => {
         if (plot.series[i + 1].show === hidden.has(law)) plot.setSeries(i + 1, { show: !hidden.has(law) });
       }));
     }
@@ -353,7 +356,7 @@
   function repaint() {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : night.matches;
     theme.textContent = dark ? "light" : "dark";
-    for (const { plot, stale } of charts) if (!stale) plot.redraw();
+    for (const chart of charts) chart.stale ? (chart.faded = Boolean(chart.plot)) : chart.plot.redraw();
   }
 
   // ---- Start ------------------------------------------------------------------------------------
@@ -364,28 +367,35 @@
   function begin(spec) {
     const place = document.querySelector(`[data-chart="${spec.name}"]`);
     if (many && spec.overTime) place.before(panels(spec));
-    return drawn(spec, place, all);
+    prepare(spec, place, all);
   }
 
-  // A chart of some laws at a place.
-  function drawn(spec, place, laws, small = false) {
-    const chart = { spec, place, small, view: null, level: spec.levels[0], series: seriesOf(spec, laws) };
-    chart.tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
-    chart.plot = new uPlot(options(chart), shown(chart, chart.level), place);
-    chart.plot.over.append(chart.tip);
-    chart.plot.over.addEventListener("mouseenter", () => (pointed = chart));
-    chart.plot.over.addEventListener("mouseleave", () => ((pointed = null), (chart.tip.hidden = true)));
+  // A chart of some laws at a place, drawn while it is in view.
+  function prepare(spec, place, laws, small = false) {
+    const chart = { spec, place, small, view: null, level: spec.levels[0], series: seriesOf(spec, laws), away: true, stale: true };
+    charts.push(chart);
     place.addEventListener("keydown", (event) => pressed(chart, event));
-    show(chart);
+    inView.set(place, chart);
+    seen.observe(place);
+  }
+
+  // Its picture, with the laws hidden by now.
+  function made(chart) {
+    const { place } = chart;
+    chart.tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
+    const plot = new uPlot(options(chart), shown(chart, chart.level), place);
+    plot.over.append(chart.tip);
+    plot.over.addEventListener("mouseenter", () => (pointed = chart));
+    plot.over.addEventListener("mouseleave", () => ((pointed = null), (chart.tip.hidden = true)));
     new ResizeObserver(() => {
       if (!place.clientWidth) return;
-      chart.plot.setSize({ width: place.clientWidth, height: place.clientHeight });
+      plot.setSize({ width: place.clientWidth, height: place.clientHeight });
       show(chart);
     }).observe(place);
-    return chart;
+    return plot;
   }
 
-  // A panel for each qdisc; each is drawn when it comes into view, with the zoom of the others.
+  // A panel for each qdisc.
   function panels(spec) {
     const grid = Object.assign(document.createElement("div"), { className: "panels" });
     data.qdiscs.forEach((name, qdisc) => {
@@ -395,35 +405,39 @@
       panel.dataset.laws = laws.join(" ");
       panel.append(Object.assign(document.createElement("span"), { className: "law", textContent: name }), place);
       grid.append(panel);
-      let chart;
-      new IntersectionObserver(([{ isIntersecting }]) => {
-        if (isIntersecting && !chart) {
-          charts.push((chart = drawn(spec, place, laws, true)));
-          chart.view = charts.find((one) => one.spec === spec).view;
-        }
-        if (!chart) return;
-        chart.away = !isIntersecting;
-        if (isIntersecting) show(chart);
-      }, { rootMargin: "100px" }).observe(place);
+      prepare(spec, place, laws, true);
     });
     return grid;
   }
 
   const began = performance.now();
   const charts = [];
+  const inView = new Map(); // the chart of each place
+  const seen = new IntersectionObserver((changes) => {
+    for (const { target, isIntersecting } of changes) {
+      const chart = inView.get(target);
+      chart.away = !isIntersecting;
+      try {
+        show(chart);
+      } catch (fault) {
+        root.classList.remove("live"); // show the still pictures again
+        throw fault;
+      }
+    }
+  }, { rootMargin: "200px" });
   root.classList.add("live");
   root.classList.toggle("panelled", many);
   overlay.hidden = !many;
   try {
-    for (const spec of data.charts) charts.push(begin(spec));
+    data.charts.forEach(begin);
   } catch (fault) {
     root.classList.remove("live"); // show the still pictures again
     throw fault;
   }
   const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 50)); // for Safari
-  const waiting = data.charts.flatMap((spec) => spec.levels.slice(1));
+  const waiting = data.charts.flatMap((spec) => spec.levels);
   idle(function ahead() {
-    // Unpack finer levels one by one while idle, so that zooming does not wait.
+    // Unpack levels one by one while idle, so that scrolling and zooming do not wait.
     if (waiting.length === 0) return;
     columns(waiting.shift());
     idle(ahead);
