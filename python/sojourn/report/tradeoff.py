@@ -13,7 +13,7 @@ from sojourn.report.parts import cell, figure_of, table
 from sojourn.result import Result, metrics, words
 
 #: Sizes of the picture, inches, for pages of several widths; a wide page has the table beside it.
-SIZES = {"wide": (7.4, 5.3), "middle": (8.8, 5.0), "narrow": (5.1, 4.5)}
+SIZES = {"wide": (7.4, 5.3), "middle": (8.8, 5.0), "narrow": (5.1, 4.3)}
 #: Columns of the ranking.
 DELAY, USE = metrics.SOJOURN_P95_S, metrics.UTILIZATION
 RANKED = (DELAY, USE, metrics.GOODPUT_BPS, metrics.DROP_RATIO)
