@@ -94,6 +94,26 @@ def test_a_tie_is_on_the_front():
     assert {one.variant.qdisc for one in tradeoff.front(points(tied))} == {"pi", "red", "pie"}
 
 
+def test_names_of_a_pile_overlap_neither_each_other_nor_other_points():
+    axes = Figure(figsize=(5, 4)).subplots()
+    axes.set_xlim(0, 10)
+    axes.set_ylim(0, 10)
+    names = [labels.Name(f"law {place}", (3 + place / 8, 10)) for place in range(9)]
+    labels.beside(axes, names)
+    canvas = FigureCanvasAgg(axes.figure)
+    canvas.draw()
+    boxes = [Text.get_window_extent(text, canvas.get_renderer()) for text in axes.texts]
+    assert not any(one.overlaps(other) for one in boxes for other in boxes if one is not other)
+    centres = axes.transData.transform([name.point for name in names])
+    covered = [
+        (place, index)
+        for place, box in enumerate(boxes)
+        for index, at in enumerate(centres)
+        if box.contains(*at)
+    ]
+    assert covered == []
+
+
 def test_the_page_begins_with_the_picture_and_the_ranking(made, tmp_path):
     page = made.report(tmp_path / "page.html").read_text()
     assert page.index('id="tradeoff"') < page.index('id="summary"')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from matplotlib.axes import Axes
@@ -11,11 +12,15 @@ from matplotlib.axes import Axes
 from sojourn.plot import style
 
 #: Width of a character relative to the size of its font, and height of a line.
-CHARACTER, LINE_HEIGHT = 0.56, 1.1
+CHARACTER, LINE_HEIGHT = 0.62, 1.1
 #: Distances of a name from its point, points; those beyond the first have a line between them.
-DISTANCES = (7.0, 16.0, 28.0, 42.0)
+DISTANCES = (7.0, 16.0, 28.0, 42.0, 58.0, 76.0)
 #: Directions of a name from its point: to the right and the left first, then above, below and between.
 DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+#: Times that each name is placed again, beside the others as they are by then.
+ROUNDS = 3
+#: Cost of a line to a point for each other point or name that it crosses, as an area.
+CROSSED = 60.0
 #: Half the side of the square that a point takes, and half the width of a line, points.
 POINT, HALF_LINE = 5.0, 1.0
 
@@ -58,6 +63,8 @@ class Place(NamedTuple):
     far: float
     across: int
     up: int
+    #: The line to the point, in short pieces; empty for the nearest places.
+    leader: tuple[Box, ...] = ()
 
 
 def beside(
@@ -65,19 +72,26 @@ def beside(
 ) -> None:
     """Write each name where it covers least: names, points, `lines`, and what lies outside of the axes.
 
-    The limits of the axes must be set. Strong names are placed first.
+    The limits of the axes must be set. Strong names are placed first, and all again beside the others.
     """
     # The axes are those before the figure's layout, which is made when it is saved and widens them.
     per_point = 72 / ax.figure.dpi
     inside = Box(*(per_point * side for side in ax.bbox.extents))
-    taken = [_about(_at(ax, name.point), _at(ax, name.point), POINT) for name in names]
-    taken += [_about(_at(ax, start), _at(ax, end), HALF_LINE) for start, end in lines]
-    for name in sorted(names, key=lambda name: not name.strong):
-        width, height = CHARACTER * size * (len(name.text) + 1), LINE_HEIGHT * size
-        places = _places(_at(ax, name.point), width, height)
-        best = min(places, key=lambda place: _cost(place, taken, inside))
-        taken.append(best.box)
-        _write(ax, name, best, size)
+    points = [_about(_at(ax, name.point), _at(ax, name.point), POINT) for name in names]
+    drawn = [_about(_at(ax, start), _at(ax, end), HALF_LINE) for start, end in lines]
+    order = sorted(range(len(names)), key=lambda index: not names[index].strong)
+    placed: dict[int, Place] = {}
+    for _ in range(ROUNDS):
+        for index in order:
+            others = [place for other, place in placed.items() if other != index]
+            solid = [*points[:index], *points[index + 1 :], *(place.box for place in others)]
+            thin = [piece for place in others for piece in place.leader]
+            width = CHARACTER * size * (len(names[index].text) + 1)
+            places = _places(_at(ax, names[index].point), width, LINE_HEIGHT * size)
+            taken = [*solid, points[index], *drawn, *thin]
+            placed[index] = min(places, key=lambda place: _cost(place, taken, solid, inside))
+    for index, place in placed.items():
+        _write(ax, names[index], place, size)
 
 
 def _at(ax: Axes, point: tuple[float, float]) -> tuple[float, float]:
@@ -100,14 +114,30 @@ def _places(centre: tuple[float, float], width: float, height: float) -> Iterato
             reach = far / math.hypot(across, up)
             left = x + across * reach - (width if across < 0 else 0 if across > 0 else width / 2)
             bottom = y + up * reach - (height if up < 0 else 0 if up > 0 else height / 2)
-            yield Place(Box(left, bottom, left + width, bottom + height), far, across, up)
+            box = Box(left, bottom, left + width, bottom + height)
+            ends = (x + across * reach, y + up * reach)
+            yield Place(box, far, across, up, _pieces((x, y), ends) if far > DISTANCES[0] else ())
 
 
-def _cost(place: Place, taken: Sequence[Box], inside: Box) -> float:
-    """Area of what a name covers and of what leaves the axes; the nearest of equal ones is cheapest."""
+def _pieces(start: tuple[float, float], end: tuple[float, float]) -> tuple[Box, ...]:
+    """Short pieces of a straight line, without its beginning in the point."""
+    (x, y), (far_x, far_y) = start, end
+    length = math.dist(start, end)
+    count = max(1, round((length - POINT) / (2 * POINT)))
+    shares = [(POINT + (length - POINT) * place / count) / length for place in range(count + 1)]
+    corners = [(x + share * (far_x - x), y + share * (far_y - y)) for share in shares]
+    return tuple(_about(one, other, HALF_LINE / 2) for one, other in pairwise(corners))
+
+
+def _cost(place: Place, taken: Sequence[Box], solid: Sequence[Box], inside: Box) -> float:
+    """Area of what a name covers and of what leaves the axes, and what its line crosses.
+
+    The nearest of equal ones is cheapest.
+    """
     covered = sum(place.box.shared(other) for other in taken)
     outside = place.box.area - place.box.shared(inside)
-    return 2 * covered + 3 * outside + place.far / 10
+    crossed = sum(any(piece.shared(other) > 0 for piece in place.leader) for other in solid)
+    return 2 * covered + 3 * outside + CROSSED * crossed + place.far / 10
 
 
 def _write(ax: Axes, name: Name, place: Place, size: float) -> None:
