@@ -174,6 +174,7 @@ def test_users_of_rrul_notice_the_first_ping_and_the_goodputs():
     assert [(one.traffic_class, one.noun) for one in experiences(result)] == [
         ("rrul-ping", "p50 ping"),
         ("rrul-ping", "p95 ping"),
+        ("rrul-ping", "p99 ping"),
         ("rrul-ping", "ping-RPM"),
         ("rrul-up", "goodput"),
         ("rrul-down", "goodput"),
@@ -258,3 +259,13 @@ def test_the_result_of_a_scenario_with_a_qdisc_by_its_name_is_read_again(tmp_pat
     read = sj.Result.read(folder)
     assert read.rows()
     assert "<html" in page(read)
+
+
+def test_the_quality_of_a_call_has_its_score_and_its_category(home):
+    call = next(one for one in experiences(home) if one.noun == "R-factor")
+    assert call.remark(93.2) == "MOS 4.4, best"
+    assert call.remark(75.0) == "MOS 3.8, medium"
+    assert call.remark(20.0) == "MOS 1.3, not recommended"
+    bars = users.section(home)
+    assert re.search(r">[-0-9.]+ \(MOS \d\.\d, [a-z ]+\)<", bars)
+    assert all(one.remark(1.0) == "" for one in experiences(home) if one.noun != "R-factor")

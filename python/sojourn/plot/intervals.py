@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
@@ -44,8 +44,15 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
     return ax
 
 
-def bars(ax: Axes, result: Result, column: Column, traffic_class: str | None) -> Axes:
-    """Mean of every qdisc as a bar from zero, with its interval and its value."""
+def bars(
+    ax: Axes,
+    result: Result,
+    column: Column,
+    traffic_class: str | None,
+    *,
+    remark: Callable[[float], str] = lambda _: "",
+) -> Axes:
+    """Mean of every qdisc as a bar from zero, with its interval, its value, and a remark on it."""
     looks = style.looks(result)
     found = {one: words.scaled(result, one, column, traffic_class) for one in result.variants}
     largest = max((one.high or one.mean for one in found.values() if one is not None), default=1.0)
@@ -58,8 +65,9 @@ def bars(ax: Axes, result: Result, column: Column, traffic_class: str | None) ->
             ax.plot([max(0.0, mean.low), max(0.0, mean.high)], [row, row], color=style.INK, linewidth=1.2)
             end = max(end, mean.high)
         digits = max(0, 2 - math.floor(math.log10(abs(mean.mean)))) if mean.mean else 0
+        remarked = remark(mean.mean)
         ax.annotate(
-            f"{mean.mean:.{digits}f}",
+            f"{mean.mean:.{digits}f}{f' ({remarked})' if remarked else ''}",
             (end, row),
             xytext=(5, 0),
             textcoords="offset points",
@@ -71,8 +79,9 @@ def bars(ax: Axes, result: Result, column: Column, traffic_class: str | None) ->
     labels = [style.plain(" ".join(part for part in parts[variant] if part)) for variant in result.variants]
     ax.set_yticks(range(len(labels)), labels, color=style.INK, fontsize=style.FONT_PT)
     ax.set_ylim(len(labels) - 0.4, -0.6)
-    # Room for the numbers beside the bars.
-    ax.set_xlim(0, 1.25 * largest if largest > 0 else 1.0)
+    # Room for the numbers and remarks beside the bars.
+    room = 2.1 if remark(largest) else 1.25
+    ax.set_xlim(0, room * largest if largest > 0 else 1.0)
     ax.xaxis.set_visible(False)
     ax.spines["bottom"].set_visible(False)
     ax.grid(visible=False)

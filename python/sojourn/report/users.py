@@ -57,7 +57,7 @@ def section(result: Result) -> str:
             ax.remove()
         for place, (ax, one) in enumerate(zip(axes, shown, strict=False)):
             style.quieten(ax, "x")
-            intervals.bars(ax, result, one.column, one.traffic_class)
+            intervals.bars(ax, result, one.column, one.traffic_class, remark=one.remark)
             ax.set_title(
                 style.plain(f"{one.title} \N{EN DASH} {one.better}"), loc="left", color=style.INK, fontsize=10
             )
@@ -122,4 +122,6 @@ def _from_to(one: Experience, before: Estimate, found_at: Variant, after: Estima
 
 def _value(one: Experience, found: Estimate) -> str:
     """Text such as ``0.244 s``."""
-    return f"{wording.plain(found)}{f' {one.column.unit}' if one.column.unit else ''}"
+    remark = one.remark(found.mean)
+    unit = f" {one.column.unit}" if one.column.unit else ""
+    return f"{wording.plain(found)}{unit}{f' ({remark})' if remark else ''}"

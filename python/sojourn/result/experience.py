@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sojourn.result import Result, metrics, words
+from sojourn.result.calls import quality
 from sojourn.result.column import Column
 from sojourn.result.qoo import app_of, of_classes
 
@@ -14,6 +15,8 @@ TIMES = {"game": "lag", "web": "page load", "video": "segment"}
 
 #: Median of the round trips.
 RTT_P50_S = replace(metrics.RTT_P95_S, metric="rtt_p50_s", short="round trip p50")
+#: A round trip in a hundred is longer.
+RTT_P99_S = replace(metrics.RTT_P95_S, metric="rtt_p99_s", short="round trip p99")
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,10 @@ class Experience:
     def is_wait(self) -> bool:
         """True for calls and waits, as opposed to rates of transfers."""
         return self.column.metric != metrics.GOODPUT_BPS.metric
+
+    def remark(self, value: float) -> str:
+        """Remark on a value: of calls their mean opinion score and category; else empty."""
+        return quality(value) if self.column.metric == metrics.R_FACTOR.metric else ""
 
     @property
     def better(self) -> str:
@@ -72,6 +79,7 @@ def _of_class(result: Result, name: str, app: str) -> Iterator[Experience]:
     elif app == "ping":
         yield from _measured(result, name, RTT_P50_S, "p50 ping")
         yield from _measured(result, name, metrics.RTT_P95_S, "p95 ping")
+        yield from _measured(result, name, RTT_P99_S, "p99 ping")
         yield from _measured(result, name, metrics.PING_RPM, "ping-RPM", more=True)
     elif app in TIMES:
         yield from _measured(result, name, metrics.FCT_MEAN_S, TIMES[app])
