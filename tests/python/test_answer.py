@@ -47,7 +47,7 @@ def of(laws):
         (
             {"pie": about(0.04, 0.97), "codel": measured([0.03, 0.05, 0.045], [0.97, 0.98, 0.97])},
             "Best here is pie or codel: both qdiscs are within 5 % of the highest utilisation, and they have "
-            "the lowest p95 delays, 40 ms to 41.7 ms, which 3 seeds do not distinguish.",
+            "the lowest p95 delays, 40 to 41.7 ms, which 3 seeds do not distinguish.",
             "",
         ),
         (

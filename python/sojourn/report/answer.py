@@ -218,7 +218,9 @@ class _Choice:
 
 
 def _span(form: wording.Format, ranking: Ranking) -> str:
-    """The value, or the range of several."""
+    """The value, or the range of several, such as ``153 to 157 ms``."""
     ordered = sorted((mean for _, mean in ranking), key=lambda one: one.mean)
     least, most = form(ordered[0]), form(ordered[-1])
-    return least if least == most else f"{least} to {most}"
+    number, _, unit = least.rpartition(" ")
+    start = number if most.endswith(f" {unit}") else least
+    return least if least == most else f"{start} to {most}"

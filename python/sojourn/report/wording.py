@@ -126,7 +126,7 @@ def share(found: Estimate, further: int = 0) -> str:
 
 def percent(found: Estimate, further: int = 0) -> str:
     """A percentage; 0 and 100 only if exact."""
-    if abs(found.mean - 100) <= ROUNDING:
+    if abs(found.mean - 100) <= 100 * ROUNDING:
         return "100 %"
     digits = (2 if 0 < abs(found.mean) < 0.1 or abs(found.mean - 100) < 0.1 else 1) + further
     finest = 10.0**-digits
