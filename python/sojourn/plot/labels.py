@@ -20,7 +20,7 @@ DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -
 #: Times that each name is placed again, beside the others as they are by then.
 ROUNDS = 3
 #: Cost of a line to a point for each other point or name that it crosses, as an area.
-CROSSED = 120.0
+CROSSED = 60.0
 #: Half the side of the square that a point takes, and half the width of a line, points.
 POINT, HALF_LINE = 5.0, 1.0
 
