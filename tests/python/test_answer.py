@@ -23,6 +23,10 @@ def of(laws):
     return f"{found.lead}: {found.why}.", found.doubts
 
 
+def price_of(laws):
+    return answer.answer(invented(laws)).price
+
+
 @pytest.mark.parametrize(
     ("laws", "sentence", "doubts"),
     [
@@ -34,7 +38,7 @@ def of(laws):
         ),
         (
             {"pie": about(0.04, 0.97), "pi": about(0.15, 0.999)},
-            "Best here is pie: both qdiscs are within 5 % of the highest utilisation, and it has the lowest "
+            "Best here is pie: both qdiscs are within 5 % of the highest utilisation, and it has the lower "
             "p95 delay, 40 ms, against 150 ms under pi.",
             "",
         ),
@@ -70,6 +74,13 @@ def of(laws):
 )
 def test_the_best_has_the_lowest_delay_of_those_that_keep_the_link_busy(laws, sentence, doubts):
     assert of(laws) == (sentence, doubts)
+
+
+def test_loss_and_less_delay_elsewhere_are_its_price():
+    outside = "Outside of the 5 %, codel has 20 ms at 93.0 %."
+    assert price_of(LAWS) == f"It drops 3.0 %. {outside}"
+    assert price_of(LAWS | {"pie": about(0.04, 0.97)}) == outside
+    assert price_of({"pie": about(0.04, 0.97), "pi": about(0.15, 0.999)}) == ""
 
 
 def test_other_demands_have_a_row_each_and_one_qdisc_meets_several():

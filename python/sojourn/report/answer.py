@@ -52,6 +52,8 @@ class Answer:
     #: Such as ``Best here is pie``.
     lead: str
     why: str
+    #: Sentences on its loss, and on less delay where the rule does not allow it; may be empty.
+    price: str
     #: Sentences on what the seeds leave open.
     doubts: str
     rows: tuple[Row, ...]
@@ -60,7 +62,7 @@ class Answer:
     def sentences(self) -> str:
         """All of it in words."""
         rows = (row.sentence for row in self.rows)
-        return wording.joined(f"{self.lead}: {self.why}.", self.doubts, *rows)
+        return wording.joined(f"{self.lead}: {self.why}.", self.price, self.doubts, *rows)
 
 
 def sentences(result: Result) -> str:
@@ -78,7 +80,7 @@ def answer(result: Result) -> Answer | None:
         return None
     drops = claims.compare(result, metrics.DROP_RATIO, among=delay)
     found = _Choice(words.variant_names(result), ranked, delay, use, drops)
-    return Answer(found.lead(), found.why(), found.doubts(), tuple(found.rows()))
+    return Answer(found.lead(), found.why(), found.price(), found.doubts(), tuple(found.rows()))
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,8 @@ class _Choice:
         own = [pair for pair in self.kept if pair[0] in tied]
         others = [pair for pair in self.kept if pair[0] not in tied]
         form = wording.distinguishing(wording.time, own[0][1], others[:1])
-        lowest = "it has the lowest p95 delay" if len(own) == 1 else "they have the lowest p95 delays"
+        most = "lower" if len(self.kept) == 2 else "lowest"
+        lowest = f"it has the {most} p95 delay" if len(own) == 1 else "they have the lowest p95 delays"
         doubt = "" if len(own) == 1 else f", which {wording.too_few(self.delay)} distinguish"
         several = wording.ends if len(others) > MOST_LISTED else wording.listing
         against = f", against {several(others, self.names, form)}" if others else ""
@@ -136,6 +139,19 @@ class _Choice:
         if count == whole:
             return f"{'both' if whole == 2 else f'all {whole}'} qdiscs are {within}, and"
         return f"of the {count} qdiscs {within}"
+
+    def price(self) -> str:
+        """The loss of the best, where it is one, and the least delay of those that are not as busy."""
+        best = self.kept[0][0]
+        lost = self.drops.means.get(best)
+        alone = len(self._tied(self.kept)) == 1
+        loss = alone and lost is not None and lost.mean > LOSS and f"It drops {wording.percent(lost)}."
+        first, wait = self.ranked[0]
+        used = wording.percent(self.use.means[first])
+        less = first not in dict(self.kept) and (
+            f"Outside of the {SLACK:g} %, {self.names[first]} has {wording.time(wait)} at {used}."
+        )
+        return wording.joined(loss or "", less or "")
 
     def doubts(self) -> str:
         """Sentences on what the seeds leave open, and on seeds that not all qdiscs have."""

@@ -9,7 +9,7 @@ from sojourn.report.parts import chip, prose
 from sojourn.result import Result
 
 #: Heads of the table.
-HEADS = ("demand", "qdisc", "p95 delay", "busy", "dropped")
+HEADS = ("demand", "qdisc", "sojourn p95", "utilisation", "drops")
 
 
 def section(result: Result, kind: str = "verdict") -> str:
@@ -34,7 +34,9 @@ def _sentence(result: Result, plant: str, kind: str, text: str) -> str:
 
 
 def _answer(result: Result, one: answer.Answer, plant: str, kind: str) -> str:
-    sentence = _sentence(result, plant, kind, f"<strong>{prose(one.lead)}</strong>: {prose(one.why)}.")
+    price = f" {prose(one.price)}" if one.price else ""
+    text = f"<strong>{prose(one.lead)}</strong>: {prose(one.why)}.{price}"
+    sentence = _sentence(result, plant, kind, text)
     doubts = f'<p class="note">{prose(one.doubts)}</p>\n' if one.doubts else ""
     heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS)
     rows = "".join(_row(result, row) for row in one.rows)
