@@ -1,6 +1,6 @@
 # `check` while you work, `test` before you hand in. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test bench behaviour figures kills engines parameter peers kernel-check fuzz docs dist clean
+.PHONY: help demo check test bench behaviour figures kills engines parameter peers kernel-check flent-check fuzz docs dist clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -37,6 +37,9 @@ peers:  ## run the same scenarios in ns-2 and ns-3 and compare; ARGS="..." for a
 
 kernel-check:  ## for releases: boot a Debian kernel in virtual time (no root) and compare its qdiscs with ours; ARGS=--keep writes the table
 	@./ci.sh kernel_check $(ARGS)
+
+flent-check:  ## install Flent into an environment of its own; it opens, summarises and plots the data files that we write
+	@./ci.sh flent_check $(ARGS)
 
 fuzz:  ## search for inputs that break a sender, a receiver or a reader of files, twenty minutes a target
 	@./ci.sh fuzz

@@ -15,6 +15,7 @@
 #: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
 #: kernel_check [--keep]: boot a Debian kernel in virtual time and compare its red, pie, codel, fq_codel and cake with ours
+#: flent_check build, install Flent into an environment of its own, and let it open, summarise and plot our data files
 #: kernel_tcp  [--keep]: boot it with TCP flows of its own through cake and fq_codel, and compare their goodputs with ours
 #: sqm         build, then sqm in packets: ten seeds (SQM_SEEDS) against codel, pie, pi2, fq_codel and others, a quarter of an hour
 #: calibration build, then p of the calibrated fluid beside packets over the grid of docs/theory/calibration.md, a quarter of an hour
@@ -216,6 +217,19 @@ beside_the_kernel() {
   "$PY" "$@"
 }
 
+# Flent is no package that Sojourn imports: a program beside it, in an environment of its own.
+flent_check() {
+  need "install_flent" "the check by Flent" "Flent and its packages, requirements/flent.lock, cannot be installed"
+  build
+  FLENT=$ROOT/build/flent/bin/flent "$PY" -m pytest -q -rP "$@" tests/python/test_flent.py
+}
+install_flent() {
+  cmp --quiet requirements/flent.lock build/flent/.lock && return
+  setup
+  make_environment build/flent
+  install_locked build/flent requirements/flent.lock && cp requirements/flent.lock build/flent/.lock
+}
+
 ordeal() {
   ORDEAL_OPERATIONS=${ORDEAL_OPERATIONS:-100000000} cargo test --locked --release -p sojourn-aqm --test ordeal --test ordeal_of_qdiscs
 }
@@ -262,7 +276,7 @@ lock() {
   local name
   # Inside the folder, so that the locks' comments name files without a path.
   cd requirements
-  for name in bootstrap run dev docs optimal sensitivity ui pandas engines; do
+  for name in bootstrap run dev docs optimal sensitivity ui pandas engines flent; do
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$name.in" -o "$name.lock"
   done
 }

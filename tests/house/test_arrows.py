@@ -74,6 +74,7 @@ MODULES = {
         "design",
         "errors",
         "files",
+        "flent",
         "custom",
         "listed",
         "ocq",
@@ -148,6 +149,7 @@ MODULES = {
         "_core",
         "errors",
         "files",
+        "flent",
         "kinds",
         "custom",
         "progress",
@@ -159,6 +161,7 @@ MODULES = {
     "resolve": {"_core", "entries", "errors", "kinds", "custom", "scenario"},
     "custom": {"_core", "errors", "files", "kinds"},
     "report": {"errors", "files", "plot", "result"},
+    "flent": {"errors", "files", "plot", "report", "result"},
     "plot": {"errors", "kinds", "result"},
     "catalogue": {"_core", "errors", "kinds", "listed", "other_names"},
     "conform": {"_core", "conversation", "errors", "files", "kinds", "custom"},
@@ -182,14 +185,15 @@ MODULES = {
     "units": {"_core", "errors", "kinds"},
     "_core": set(),
 }
-# Inside a function only: `Result.plot`, `Result.report`, `Certificate.check` and `_repr_html_` pass on
-# their object.
+# Inside a function only: `Result.plot`, `Result.report`, `Result.to_flent`, `Certificate.check` and
+# `_repr_html_` pass on their object.
 LATE = {
     ("result", "notebook"),
     ("scenario", "notebook"),
     ("prove", "notebook"),
     ("result", "plot"),
     ("result", "report"),
+    ("result", "flent"),
     ("prove", "validity"),
     ("prove", "deviations"),
     ("cli", "validity"),

@@ -294,7 +294,8 @@ RECORD = Option(
     "Record each run of packets in files of --out. pcap=LINK: a capture (pcapng) of what the link sends and "
     "its other direction brings; arrivals=LINK: the same in front of the qdisc. packets=LINK, flows, "
     "gauges=FLOW: tables (Parquet) of packets, connections, and windows over time. qlog=FLOW: a log of its "
-    "events. A FLOW is a class and a number, as bulk/0. Repeat it for others.",
+    "events. flent: a data file that Flent opens. A FLOW is a class and a number, as bulk/0. Repeat it for "
+    "others.",
     is_repeated=True,
 )
 

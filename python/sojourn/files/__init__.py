@@ -7,6 +7,7 @@ complete and on the disk. A killed process leaves a stage: the next one that wri
 it to its place if it is whole and nothing is there.
 """
 
+from sojourn.files.names import part_of_name, parts_of_names
 from sojourn.files.places import (
     Claim,
     Found,
@@ -49,6 +50,8 @@ __all__ = [
     "is_stream",
     "locked",
     "opened",
+    "part_of_name",
+    "parts_of_names",
     "probe",
     "probe_file",
     "put_folder",

@@ -684,6 +684,31 @@ class Result:
             document["windows"] = windows.documents(self.windows)
         return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
+    @takes(folder=path, packets=optional(path))
+    def to_flent(self, folder: str | Path, packets: str | Path | None = None) -> list[Path]:
+        """Write a data file of Flent (``.flent.gz``, version 4) for each run into a folder; their paths.
+
+        It begins where the warm-up ends: goodputs of bulk flows in steps of 0.2 s, and pings. The test is
+        ``tcp_nup`` or ``tcp_ndown`` for bulk flows one way, ``rrul_be`` for ``app = "rrul"``, and else
+        ``rrul_be_nflows``. Pings are those of the classes with ``app = "ping"``; without one, where all
+        packets wait in one queue, what a ping would find there. `packets` is the ``packets.parquet`` of a
+        record of the links, by which pings are exact and flows have goodputs of their own; without it flows
+        of a class share its goodput equally. ``record="flent"`` of `sojourn.run` does both.
+
+        Files of the same names are replaced. Raises `InputError` if no test of Flent is like the scenario,
+        and `NotWritten`.
+
+        >>> import tempfile
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("dumbbell", {"duration": "41 s"}), "pi")
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     [file.name for file in result.to_flent(place)]
+        ['tcp_nup.pi.seed1.flent.gz']
+        """
+        from sojourn.flent.writing import write_all
+
+        return write_all(self, Path(folder), None if packets is None else Path(packets))
+
     @takes(folder=path)
     def write(self, folder: str | Path) -> Path:
         """Write the result folder, whole or not at all; an earlier result there is replaced.

@@ -39,7 +39,7 @@ OURS = (
     REPORT,
     # Records, and rows of those that a killed process was writing.
     *(f"{name}.parquet" for name in ("packets", "flows", "gauges")),
-    *(f"*.seed[0-9]*.{suffix}" for suffix in ("pcapng", "sqlog", "rows")),
+    *(f"*.seed[0-9]*.{suffix}" for suffix in ("pcapng", "sqlog", "rows", "flent.gz")),
 )
 #: The largest JSON document, bytes, and the deepest.
 MOST_BYTES, MOST_LEVELS = 2_000_000_000, 40

@@ -19,11 +19,12 @@ from pathlib import Path
 from sojourn import files, kinds
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
-from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
+from sojourn.errors import InputError, Interrupted, LawFailed, NotWritten, RunFailed
 from sojourn.progress import of_runs
 from sojourn.resolve import Control, Qdisc
 from sojourn.result import Result
 from sojourn.scenario import Scenario
+from sojourn.simulate import flent_files
 from sojourn.simulate.gather import Finished, Origin, gather
 from sojourn.simulate.plan import (
     DEFAULT_PLANTS,
@@ -194,7 +195,7 @@ def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None
         if run is not None
     ]
     result = gather(json.loads(plan.scenario.to_json()), finished, origin) if finished else None
-    lacking = None if plan.recording is None else _complete(plan, plan.recording, outcome)
+    lacking = None if plan.recording is None else _complete(plan, plan.recording, outcome, result)
     _raise_for(outcome, result, f"{len(finished) or 'none'} of {len(jobs)} runs had finished")
     if result is None:
         raise RunFailed("no run finished", None)
@@ -203,8 +204,8 @@ def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None
     return result
 
 
-def _complete(plan: Plan, recording: Recording, outcome: Outcome) -> str | None:
-    """Complete the records of finished runs, and remove those of others; returns why one has no table."""
+def _complete(plan: Plan, recording: Recording, outcome: Outcome, result: Result | None) -> str | None:
+    """Complete the records of finished runs, and remove those of others; returns why one has no file."""
     done = []
     for job, run in zip(outcome.jobs, outcome.runs, strict=True):
         if run is None:
@@ -213,8 +214,10 @@ def _complete(plan: Plan, recording: Recording, outcome: Outcome) -> str | None:
             done.append(Recorded(job.variant.qdisc, job.seed, job.records))
     classes = [flows["name"] for flows in json.loads(plan.scenario.to_json())["flows"]]
     try:
+        if recording.makes_flent and result is not None:
+            flent_files.complete(recording, done, result, classes)
         recording.complete(done, classes)
-    except NoTable as error:
+    except (NoTable, InputError, NotWritten) as error:
         return str(error)
     return None
 

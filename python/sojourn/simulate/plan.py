@@ -10,13 +10,14 @@ from pathlib import Path
 from sojourn import _core
 from sojourn.custom import Law
 from sojourn.errors import Diagnostic, InputError, refusal
+from sojourn.files import parts_of_names
 from sojourn.kinds import flag, shown, takes, text, whole
 from sojourn.resolve import QDISC_TYPES, Control, Qdisc, Setup, under_qdiscs, with_controls
 from sojourn.result import SEEDLESS, Variant
 from sojourn.scenario import A_SCENARIO, Scenario, ScenarioError
-from sojourn.simulate import records
+from sojourn.simulate import flent_files, records
 from sojourn.simulate.pool import Job
-from sojourn.simulate.records import Record, Recording, names_of
+from sojourn.simulate.records import Record, Recording
 
 #: All plants.
 PLANTS = ("fluid", "packet")
@@ -60,7 +61,7 @@ class Plan:
     @property
     def jobs(self) -> list[Job]:
         """One job for each run, in the order of the result."""
-        names = names_of([one.label for one in self.setups])
+        names = parts_of_names([one.label for one in self.setups])
         return [
             Job(one.scenario, Variant(one.label, plant), seed, one.law, self._records(plant, name, seed))
             for one, name in zip(self.setups, names, strict=True)
@@ -105,7 +106,8 @@ def make_plan(
     workers = _checked_workers(jobs, names.jobs)
     requests = records.requests_of(record, names.record)
     records.check(requests, setups[0].scenario, plants, names.record)
-    recording = None if into is None or not requests else Recording(requests, into)
+    flent_links = flent_files.links_of(requests, setups[0].scenario, names.record)
+    recording = None if into is None or not requests else Recording(requests, into, flent_links)
     return Plan(scenario, tuple(setups), tuple(plants), tuple(numbers), workers, tuple(command), recording)
 
 

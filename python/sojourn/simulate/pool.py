@@ -17,7 +17,7 @@ from sojourn import _core, stops
 from sojourn.custom.template import LawTemplate
 from sojourn.result import Variant
 from sojourn.scenario import Scenario
-from sojourn.simulate.records import Record
+from sojourn.simulate.records import Record, of_core
 
 #: Called with the number of finished runs and the fraction of all work that is done, 0 to 1.
 Watch = Callable[[int, float], None]
@@ -52,7 +52,7 @@ class Job:
                 ticket,
                 law=self.law,
                 plant=self.variant.plant,
-                records=self.records,
+                records=of_core(self.records),
             )
 
 

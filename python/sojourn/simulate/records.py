@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import polars as pl
 
 from sojourn import _core
 from sojourn.errors import InputError, refusal
+from sojourn.files import part_of_name
 from sojourn.kinds import shown
 from sojourn.scenario import Scenario, ScenarioError
 
@@ -32,7 +32,10 @@ KINDS = {
     "flows": ("", "a row for each connection"),
     "gauges": ("FLOW", "a row for each change of the window, RTT and pacing rate of a flow"),
     "qlog": ("FLOW", "segments and metrics at the sender of a flow"),
+    "flent": ("", "a data file of Flent for each run"),
 }
+#: A data file of Flent is made of the packets of these links, once all runs have ended.
+FLENT = "flent"
 #: Suffixes of the files of a run.
 _SUFFIXES = {"pcap": "pcapng", "arrivals": "pcapng", "qlog": "sqlog"}
 #: Kinds with a table, whose rows are in files with this suffix until all runs have ended.
@@ -77,9 +80,6 @@ _GAUGE = np.dtype(
         ),
     ]
 )
-#: Longest part of a file's name for a qdisc or a subject, bytes.
-_LONGEST = 60
-
 #: A record of a run: kind, subject, path.
 Record = tuple[str, str, Path]
 
@@ -124,27 +124,40 @@ class Request:
 
 @dataclass(frozen=True)
 class Recording:
-    """Records of each run, and the folder for their files."""
+    """Records of each run, and the folder for their files; `flent_links` have the packets of Flent's."""
 
     requests: tuple[Request, ...]
     folder: Path
+    flent_links: tuple[str, ...] = ()
+
+    @property
+    def makes_flent(self) -> bool:
+        """True if each run has a data file of Flent."""
+        return any(one.kind == FLENT for one in self.requests)
 
     def of_run(self, qdisc: str, seed: int) -> tuple[Record, ...]:
-        """The records of a run under the qdisc of this name among `names_of`.
+        """The records of a run under the qdisc of this name among `files.parts_of_names`.
 
         >>> one = Recording((Request("pcap", "bottleneck"),), Path("out"))
         >>> [path.name for _, _, path in one.of_run("pi", 7)]
         ['bottleneck.pi.seed7.pcapng']
         """
-        return tuple((one.kind, one.subject, self._path(one, f"{qdisc}.seed{seed}")) for one in self.requests)
+        run = f"{qdisc}.seed{seed}"
+        own = ((one.kind, one.subject, self._path(one, run)) for one in self.requests if one.kind != FLENT)
+        hidden = (
+            (FLENT, link, self.folder / f"{part_of_name(link)}.{FLENT}.{run}.{_ROWS}")
+            for link in self.flent_links
+        )
+        return (*own, *hidden)
 
     def _path(self, request: Request, run: str) -> Path:
-        stem = _name(request.subject) if request.kind in ("pcap", "qlog") else _file(request)
+        stem = part_of_name(request.subject) if request.kind in ("pcap", "qlog") else _file(request)
         return self.folder / f"{stem}.{run}.{_SUFFIXES.get(request.kind, _ROWS)}"
 
     def names(self, runs: Iterable[Iterable[Record]]) -> set[str]:
         """Names of all files that runs with these records leave."""
-        found = {path.name for records in runs for kind, _, path in records if kind not in TABLES}
+        made = (*TABLES, FLENT)
+        found = {path.name for records in runs for kind, _, path in records if kind not in made}
         return found | {f"{one.kind}.parquet" for one in self.requests if one.kind in TABLES}
 
     def complete(self, runs: Sequence[Recorded], classes: Sequence[str]) -> None:
@@ -187,15 +200,24 @@ class Recorded:
     seed: int
     records: tuple[Record, ...]
 
+    def flent_packets(self, classes: Sequence[str]) -> pl.DataFrame | None:
+        """The packets that were recorded for its data file of Flent; None: none."""
+        found = [
+            _table("packets", np.fromfile(path, _PACKET), subject, classes)
+            for kind, subject, path in self.records
+            if kind == FLENT
+        ]
+        return pl.concat(found) if found else None
+
+
+def of_core(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Records as the compiled half makes them."""
+    return tuple(("packets" if kind == FLENT else kind, subject, path) for kind, subject, path in records)
+
 
 def _file(request: Request) -> str:
     """Name of a request in names of files."""
-    return f"{_name(request.subject)}.{request.kind}" if request.subject else request.kind
-
-
-def _name(text: str) -> str:
-    """A text as a part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9_.+-]+", "-", text).strip("-.")[:_LONGEST] or "unnamed"
+    return f"{part_of_name(request.subject)}.{request.kind}" if request.subject else request.kind
 
 
 # ---- Tables ------------------------------------------------------------------------------------------
@@ -318,17 +340,6 @@ class _Rows:
 # ---- Requests ----------------------------------------------------------------------------------------
 
 
-def names_of(labels: Sequence[str]) -> list[str]:
-    """Names of qdiscs in names of files, each once.
-
-    >>> names_of(["pi:target=100 packets", "pi:target=100_packets", "pi:target=100-packets"])
-    ['pi-target-100-packets', 'pi-target-100_packets', 'pi-target-100-packets-2']
-    """
-    names = [_name(label) for label in labels]
-    counts = [names[:place].count(name) for place, name in enumerate(names)]
-    return [f"{name}-{count + 1}" if count else name for name, count in zip(names, counts, strict=True)]
-
-
 def requests_of(given: Sequence[str] | str, option: str) -> tuple[Request, ...]:
     """Read the requests, each once; `option` precedes errors. Raises `InputError`."""
     texts = [given] if isinstance(given, str) else given
@@ -348,10 +359,11 @@ def requests_of(given: Sequence[str] | str, option: str) -> tuple[Request, ...]:
 
 def check(requests: Sequence[Request], scenario: Scenario, plants: Sequence[str], option: str) -> None:
     """Raise `InputError` for what the scenario does not have, and without a plant that has packets."""
-    if requests and "packet" not in plants:
+    own = [one for one in requests if one.kind != FLENT]
+    if own and "packet" not in plants:
         raise InputError(f"{option}: the fluid plant has no packets; expected the plant packet, too")
     try:
-        _core.check_records(scenario, [(one.kind, one.subject) for one in requests])
+        _core.check_records(scenario, [(one.kind, one.subject) for one in own])
     except ScenarioError as error:
         raise refusal(error, before=f"{option} ") from None
     document = json.loads(scenario.to_json())
