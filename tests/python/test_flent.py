@@ -339,3 +339,42 @@ def test_a_file_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("sojourn.flent.reading.MOST_BYTES", 1_000)
     with pytest.raises(InputError, match="is too large"):
         flent.read(path)
+
+
+# ---- Commands -----------------------------------------------------------------------------------------
+
+
+def test_report_draws_captures_and_prints_their_summaries(sojourn, folder):
+    for name in ("tcp_nup", "rrul_be"):
+        shutil.copy(THEIRS / f"{name}.flent.gz", folder)
+    done = sojourn("report", "rrul_be.flent.gz")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == "loopback: rrul_be"
+    assert done.stdout.splitlines()[-1] == "rrul_be.html"
+    assert re.search(r"^TCP upload BE2 +256\.44 +259\.16 +755\.75 +14 +Mbits/s$", done.stdout, flags=re.M)
+    page = (folder / "rrul_be.html").read_text()
+    assert re.findall(r'<figure id="(\w+)"', page) == ["upload", "download", "pings", "boxes", "cdf"]
+    assert "https://" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", page.partition("<main>")[2])
+    done = sojourn("report", "rrul_be.flent.gz", "tcp_nup.flent.gz", "-o", "both.html")
+    assert done.returncode == 0
+    both = (folder / "both.html").read_text()
+    assert "loopback (tcp_nup.flent.gz)" in both
+    assert both.count("<table") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["missing.flent.gz"], "missing.flent.gz: is missing; expected a file that Flent or Sojourn wrote"),
+        (["cut.flent.gz"], "cut.flent.gz: ends early; expected the whole file"),
+        (["cut.flent.gz", "out"], "DIR: out is no data file of Flent; expected such alone, or one folder"),
+        (["a", "b"], "DIR: 2 folders are given; expected one, or files such as a.flent.gz"),
+        (["cut.flent.gz", "--baseline", "pi"], "--baseline: captures of Flent have none"),
+    ],
+)
+def test_report_refuses_other_files_in_one_line(arguments, line, sojourn, folder):
+    (folder / "cut.flent.gz").write_bytes(WHOLE[:-100])
+    done = sojourn("report", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    (only,) = done.stderr.splitlines()
+    assert only.removeprefix("sojourn report: ").startswith(line)

@@ -18,6 +18,7 @@ import typer
 
 from sojourn import errors, stops
 from sojourn.cli import (
+    capturing,
     comparing,
     designing,
     optimal,
@@ -294,19 +295,31 @@ def cite(file: Annotated[str, options.CITED.declared], as_json: Json = False) ->
         printing.say(sweeping.sources(found))
 
 
-@app.command(cls=Command, epilog="\b\nExample:\n  sojourn report results/dumbbell -o dumbbell.html")
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn report results/dumbbell -o dumbbell.html\n"
+    "  sojourn report before.flent.gz after.flent.gz -o captures.html",
+)
 @door
 def report(
-    folder: Annotated[str, options.FOLDER.declared],
+    places: Annotated[list[str], options.FOLDER.declared],
     output: Annotated[str | None, options.PAGE.declared] = None,
     baseline: Annotated[str | None, options.BASELINE.declared] = None,
 ) -> None:
-    """Write one self-contained offline page from a result folder, or from the store of a sweep."""
+    """Write one self-contained offline page: of a result folder, the store of a sweep, or captures of Flent.
+
+    Captures are drawn beside each other: goodputs and pings over time, boxes of the totals, the distribution
+    of the pings, and the summary that Flent prints.
+    """
     from sojourn import files
     from sojourn.report import write
     from sojourn.result import Result
     from sojourn.result.folder import OURS, REPORT
 
+    if capturing.are_captures(places):
+        capturing.report(places, options.page(options.PAGE, output), baseline)
+        return
+    (folder,) = places
     folder = options.FOLDER(folder)
     named = options.page(options.PAGE, output)
     if sweeping.is_store(Path(folder)):

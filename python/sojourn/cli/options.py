@@ -394,6 +394,15 @@ def _style(text: str) -> str:
     return text
 
 
+#: Ending of the name of a data file of Flent.
+CAPTURE = ".flent.gz"
+
+
+def is_capture(name: str) -> bool:
+    """True for the name of a data file of Flent."""
+    return name.lower().endswith(CAPTURE)
+
+
 RESULT_FOLDER = Option((), "DIR", _result_folder, "A folder that 'sojourn run --out' wrote.")
 FIGURE = Option(
     (),
@@ -410,9 +419,19 @@ WIDTH = Option(
 )
 STYLE = Option(("--style",), "NAME", _style, "Style of print: ieee, black text in a font like Times.")
 PICTURED_LINK = Option(("--link",), "LINK", word, "The link (default: the first).")
-FOLDER = Option((), "DIR", _result_folder, "A folder that 'sojourn run --out' or 'sojourn sweep' wrote.")
+FOLDER = Option(
+    (),
+    "DIR",
+    _result_folder,
+    "A folder that 'sojourn run --out' or 'sojourn sweep' wrote; or data files of Flent (.flent.gz).",
+)
 RESULT = Option(("--out",), "DIR", _folder, "Write a result folder.")
-PAGE = Option(("-o", "--output"), "FILE.html", _page, "The page (default: DIR/report.html).")
+PAGE = Option(
+    ("-o", "--output"),
+    "FILE.html",
+    _page,
+    "The page (default: DIR/report.html; of captures beside the first).",
+)
 BASELINE = Option(
     ("--baseline",), "SPEC", word, "The qdisc that the others are compared with (default: the first)."
 )

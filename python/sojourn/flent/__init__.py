@@ -5,6 +5,6 @@ T. Hoiland-Jorgensen, C. A. Grazia, P. Hurtig, A. Brunstrom, "Flent: The Flexibl
 """
 
 from sojourn.flent.capture import Capture
-from sojourn.flent.reading import ENDING, is_capture, read
+from sojourn.flent.reading import read
 
-__all__ = ["ENDING", "Capture", "is_capture", "read"]
+__all__ = ["Capture", "read"]

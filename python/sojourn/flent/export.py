@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -390,7 +390,7 @@ class _Run:
 
     def _note(self) -> str:
         origin = (self.result.provenance.get("versions") or {}).get("sojourn")
-        begun = f"It begins {timedelta(seconds=self.warmup)} into the run, after the warm-up."
+        begun = f"It begins {self.warmup:g} s into the run, after the warm-up."
         flows = "Flows of a class have equal shares of its goodput. "
         split = flows if self._is_split() else ""
         program = f"Sojourn {origin}" if origin else "Sojourn"

@@ -21,15 +21,6 @@ MOST_SERIES, MOST_VALUES = 20_000, 50_000_000
 AS_WRITTEN = "expected a file that Flent or Sojourn wrote"
 
 
-def is_capture(name: str) -> bool:
-    """True for the name of a data file of Flent.
-
-    >>> is_capture("rrul_be.home.flent.gz"), is_capture("results/home")
-    (True, False)
-    """
-    return name.lower().endswith(ENDING)
-
-
 def read(path: str | Path) -> Capture:
     """Read a ``.flent.gz``. Raises `InputError` with one line if it is not whole, or no such file."""
     document = _document(path)
