@@ -378,3 +378,52 @@ def test_report_refuses_other_files_in_one_line(arguments, line, sojourn, folder
     assert (done.returncode, done.stdout) == (2, "")
     (only,) = done.stderr.splitlines()
     assert only.removeprefix("sojourn report: ").startswith(line)
+
+
+def test_compare_holds_a_capture_against_a_simulation(sojourn, folder):
+    (folder / "up.toml").write_text(UPLOADS + PING)
+    run = ("run", "up.toml", "--quiet", "--seeds")
+    assert sojourn(*run, "1", "--record", "flent", "--out", "one").returncode == 0
+    assert sojourn(*run, "2..4", "--out", "others").returncode == 0
+    capture = "one/tcp_nup.tail_drop.seed1.flent.gz"
+    done = sojourn("compare", capture, "others", "--tolerance", "20%")
+    assert done.returncode == 0, done.stdout
+    lines = [line.split(",")[0] for line in done.stdout.splitlines()[2:]]
+    assert lines == ["upload", "ping median", "ping p95", "ping p99"]
+    assert sojourn(*run, "2..4", "--qdisc", "pi", "--out", "pi").returncode == 0
+    done = sojourn("compare", capture, "pi", "--metric", "ping_p50_s", "--json")
+    assert done.returncode == 1
+    (row,) = json.loads(done.stdout)["metrics"]
+    pings = flent.read(folder / capture).samples("Ping (ms) ICMP").values
+    assert row["mean_left"] == pytest.approx(np.median(pings) / 1e3, rel=0.02)
+    assert (row["metric"], row["n_right"], row["verdict"]) == ("ping_p50_s", 3, "differs")
+
+
+def test_compare_of_two_captures(sojourn, folder):
+    for name in ("tcp_nup", "rrul_be"):
+        shutil.copy(THEIRS / f"{name}.flent.gz", folder)
+    assert sojourn("compare", "tcp_nup.flent.gz", "tcp_nup.flent.gz").returncode == 0
+    done = sojourn("compare", "tcp_nup.flent.gz", "rrul_be.flent.gz")
+    assert done.returncode == 1
+    assert "upload, Mbit/s" in done.stdout
+    assert "download" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["x.flent.gz"], "B: a capture of Flent has one plant"),
+        (["x.flent.gz", "gone.flent.gz"], "gone.flent.gz: is missing; expected"),
+        (
+            ["x.flent.gz", "x.flent.gz", "--metric", "utilization"],
+            '--metric: "utilization" is none of captures',
+        ),
+        (["x.flent.gz", "x.flent.gz", "--metric", "download_bps"], "--metric: download_bps has no value"),
+    ],
+)
+def test_compare_refuses_in_one_line(arguments, line, sojourn, folder):
+    shutil.copy(THEIRS / "tcp_nup.flent.gz", folder / "x.flent.gz")
+    done = sojourn("compare", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    (only,) = done.stderr.splitlines()
+    assert only.removeprefix("sojourn compare: ").startswith(line)

@@ -364,7 +364,8 @@ def plot(
 @app.command(
     cls=Command,
     epilog="\b\nExample:\n  sojourn compare results/theirs results/ours --tolerance 5%\n"
-    "  sojourn compare results/plants --metric queue_mean_packets",
+    "  sojourn compare results/plants --metric queue_mean_packets\n"
+    "  sojourn compare measured.flent.gz results/simulated --tolerance 10%",
 )
 @door
 def compare(
@@ -379,6 +380,9 @@ def compare(
     Each metric's means over the seeds agree where two one-sided tests at 5 % reject a difference as large as
     the tolerance; that no difference is found does not say so. Backlogs have the same test for the share of
     time above A's median, and beside it their alignment in time.
+
+    A capture of Flent and a result, or another capture, are compared in goodputs of each direction and in
+    quantiles of the ping; the values of a capture count as exact.
 
     Exit code 0: all agree. 1: something differs, or is not shown to agree. 2: the input is wrong.
     """

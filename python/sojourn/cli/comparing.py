@@ -10,6 +10,7 @@ from sojourn.cli import options, printing
 from sojourn.errors import InputError, SojournError
 
 if TYPE_CHECKING:
+    from sojourn.flent import Capture
     from sojourn.result import Result
     from sojourn.result.equivalence import Agreement
 
@@ -20,14 +21,12 @@ def run(
     left: str, right: str | None, tolerance: str | None, metrics: Sequence[str], *, as_json: bool
 ) -> None:
     """Print the agreement of two results. Raises `SojournError` where it is not shown."""
-    from sojourn.result import Result
-
     share = 0.05 if tolerance is None else options.TOLERANCE(tolerance)
     with printing.hushed():
-        first = Result.read(options.LEFT(left))
-        second = None if right is None else Result.read(options.RIGHT(right))
+        first = _read(options.LEFT(left))
+        second = None if right is None else _read(options.RIGHT(right))
     try:
-        found = first.agreement(second, share, metrics)
+        found = _agreement(first, second, share, metrics)
     except InputError as error:
         raise InputError(*(_flagged(line) for line in error.lines)) from None
     delivery = printing.Delivery()
@@ -38,6 +37,31 @@ def run(
         parts = ", ".join(f"{number} {_WORDS[name]}" for name, number in counts.items())
         outcome = SojournError(f"not shown to agree within {100 * share:g} %: {parts}")
     delivery.conclude("sojourn compare", outcome)
+
+
+def _read(name: str) -> Result | Capture:
+    """A result folder, or a data file of Flent."""
+    from sojourn.result import Result
+
+    if options.is_capture(name):
+        from sojourn.flent import read
+
+        return read(name)
+    return Result.read(name)
+
+
+def _agreement(
+    first: Result | Capture, second: Result | Capture | None, share: float, metrics: Sequence[str]
+) -> Agreement:
+    from sojourn.result import Result
+
+    if isinstance(first, Result) and (second is None or isinstance(second, Result)):
+        return first.agreement(second, share, metrics)
+    from sojourn.flent.comparing import compare
+
+    if second is None:
+        raise InputError("compare: a capture of Flent has one plant; expected another one, or a result")
+    return compare(first, second, share, metrics)
 
 
 _WORDS = {"agrees": "agree", "differs": "differ", "undecided": "undecided", "one seed": "of one seed"}
@@ -61,16 +85,16 @@ def _shown(found: Agreement) -> str:
     for left, right in pairs:
         rows = found.metrics.filter(left=left, right=right).to_dicts()
         head = ["", f"A: {left}", f"B: {right}", "B / A", "p", f"within {100 * found.tolerance:g} %"]
-        lines = [printing.table(head, [_row(row) for row in rows], width)] if rows else []
+        lines = [printing.table(head, [_row(row, found) for row in rows], width)] if rows else []
         lines += [_backlogs(row) for row in found.series.filter(left=left, right=right).to_dicts()]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
-def _row(row: dict[str, Any]) -> list[str]:
+def _row(row: dict[str, Any], found: Agreement) -> list[str]:
     from sojourn.result.words import column_named
 
-    column = column_named(row["metric"])
+    column = found.columns.get(row["metric"]) or column_named(row["metric"])
     means = [f"{row[f'mean_{side}'] * column.scale:.4g}" for side in ("left", "right")]
     ratio = "" if row["ratio"] is None else f"{row['ratio']:.3f}"
     return [column.long, *means, ratio, _p(row["p"]), row["verdict"]]

@@ -446,7 +446,12 @@ def _share(text: str) -> float:
         raise InputError(*(line.partition(": ")[2] for line in error.lines)) from None
 
 
-LEFT = Option((), "A", _result_folder, "A folder that 'sojourn run --out' wrote: the reference.")
+LEFT = Option(
+    (),
+    "A",
+    _result_folder,
+    "A folder that 'sojourn run --out' wrote, or a data file of Flent (.flent.gz): the reference.",
+)
 RIGHT = Option(
     (),
     "B",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,12 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.kinds import one_of_kind, shown, text
 from sojourn.result import Result, Variant, words
+from sojourn.result.column import Column
 from sojourn.result.metrics import LISTS
 from sojourn.result.series import exceedance, time_warping
 from sojourn.result.statistics import equivalence_p, ratio_p
 
-__all__ = ["COMPARED", "Agreement", "compare", "share_of"]
+__all__ = ["COMPARED", "Agreement", "agreement_of", "compare", "of_means", "share_of"]
 
 #: Metrics that are compared unless others are named.
 COMPARED = (
@@ -68,6 +69,8 @@ class Agreement:
     #: the shares of time above the level, `p` and `verdict` as for metrics; of the first common seed the mean
     #: difference after time warping, packets, and the largest shift, s.
     series: pl.DataFrame
+    #: Columns of metrics that are none of a result's.
+    columns: Mapping[str, Column] = field(default_factory=dict)
 
     @property
     def verdicts(self) -> list[str]:
@@ -118,7 +121,8 @@ def compare(left: Result, right: Result | None, tolerance: float, metrics: Seque
         for metric in metrics or COMPARED:
             samples = _values(left, one, metric), _values(other, two, metric)
             if all(samples):
-                rows.append(names | {"metric": metric} | _of_metric(*samples, (one, two), tolerance))
+                seeded = (one.seeded, two.seeded)
+                rows.append(names | {"metric": metric} | of_means(*samples, seeded, tolerance))
             elif metrics:
                 every = "" if _entry(metric) is None else " under every seed"
                 message = f"has no value on one side{every}; expected a metric of both"
@@ -128,7 +132,18 @@ def compare(left: Result, right: Result | None, tolerance: float, metrics: Seque
             series.append(names | _of_series(*backlogs, (one, two), tolerance))
     if not rows and not series:
         raise InputError("compare: the two have no metric in common; expected results of like scenarios")
-    return Agreement(tolerance, pl.DataFrame(rows, schema=_METRICS), pl.DataFrame(series, schema=_SERIES))
+    return agreement_of(tolerance, rows, series)
+
+
+def agreement_of(
+    tolerance: float,
+    metrics: Sequence[Mapping[str, Any]],
+    series: Sequence[Mapping[str, Any]] = (),
+    columns: Mapping[str, Column] | None = None,
+) -> Agreement:
+    """The agreement of these rows."""
+    tables = (pl.DataFrame(metrics, schema=_METRICS), pl.DataFrame(series, schema=_SERIES))
+    return Agreement(tolerance, *tables, columns or {})
 
 
 def share_of(given: object) -> float:
@@ -218,9 +233,10 @@ def _entries(result: Result, variant: Variant, name: str, place: int) -> dict[in
     return found if len(found) == len(lists) else {}
 
 
-def _of_metric(
-    left: Mapping[int, float], right: Mapping[int, float], of: tuple[Variant, Variant], tolerance: float
+def of_means(
+    left: Mapping[int, float], right: Mapping[int, float], seeded: tuple[bool, bool], tolerance: float
 ) -> dict[str, Any]:
+    """Means of a metric by seed, their ratio, and the verdict; a value that is not `seeded` is exact."""
     one, two = np.mean([*left.values()]), np.mean([*right.values()])
     found = {
         "n_left": len(left),
@@ -229,18 +245,18 @@ def _of_metric(
         "mean_right": float(two),
         "ratio": float(two / one) if one else None,
     }
-    samples, paired = _paired(left, right, of)
-    if any(variant.seeded and len(own) < 2 for variant, own in zip(of, samples, strict=True)):
+    samples, paired = _paired(left, right, seeded)
+    if any(one and len(own) < 2 for one, own in zip(seeded, samples, strict=True)):
         return found | {"p": None, "verdict": ONE_SEED}
     below, above = ratio_p(*samples, tolerance, paired=paired)
     return found | {"p": max(below, above), "verdict": _verdict(below, above)}
 
 
 def _paired(
-    left: Mapping[int, float], right: Mapping[int, float], of: tuple[Variant, Variant]
+    left: Mapping[int, float], right: Mapping[int, float], seeded: tuple[bool, bool]
 ) -> tuple[tuple[list[float], list[float]], bool]:
     """Values of common seeds in pairs where both have the same seeds; else all of each."""
-    if all(one.seeded for one in of) and left.keys() == right.keys() and len(left) > 1:
+    if all(seeded) and left.keys() == right.keys() and len(left) > 1:
         return ([*left.values()], [right[seed] for seed in left]), True
     return ([*left.values()], [*right.values()]), False
 
