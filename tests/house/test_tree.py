@@ -58,6 +58,7 @@ def test_python_locks_pin_by_hash_and_name_no_host(root: Path) -> None:
         "dev",
         "docs",
         "engines",
+        "flent",
         "optimal",
         "pandas",
         "run",
