@@ -12,7 +12,7 @@ from sojourn.errors import InputError
 __all__ = ["Command"]
 
 #: Parameters that name files, whose names may hold any bytes.
-_FILES = ("file", "folder", "left", "right", "out", "output")
+_FILES = ("file", "folder", "places", "left", "right", "out", "output")
 
 
 class Command(TyperCommand):
