@@ -12,7 +12,8 @@ from sojourn.errors import InputError
 from sojourn.report import users
 from sojourn.result import qoo
 from sojourn.result.experience import outcomes
-from sojourn.result.qoo import Conditions, Requirements, Score, Thresholds
+from sojourn.result.qoo import Conditions, Score
+from sojourn.result.requirements import Requirements, Thresholds, requirement_sets
 
 #: draft-ietf-ippm-qoo, "Example".
 EXAMPLE = Requirements(
@@ -29,19 +30,21 @@ MEASURED = Conditions({99: 0.35, 99.9: 0.375}, loss=0.02, throughput_bps=28e6)
 FILE = """
 [meeting]
 title      = "meeting"
-app        = "{app}"
+app        = {app}
 direction  = "{direction}"
 throughput = "{throughput}"
-latency    = [{{ percentile = {percentile}, optimal = "10 ms", unacceptable = "{unacceptable}" }}]
-loss       = {{ optimal = 0, unacceptable = 0.5 }}
+latency    = [{{ percentile = {percentile}, optimal = "10 ms", unacceptable = "{unacceptable}" }}{more}]
+loss       = {{ optimal = 0, unacceptable = {loss} }}
 source     = "a test"
 """
 DEFAULTS = {
-    "app": "voip",
+    "app": '"voip"',
     "direction": "one-way",
     "throughput": "0 bit/s",
     "percentile": "95",
     "unacceptable": "210 ms",
+    "loss": "0.5",
+    "more": "",
 }
 
 
@@ -79,11 +82,21 @@ def test_the_worst_percentile_counts():
     assert found.latency == pytest.approx(10)
 
 
+def test_one_criterion_failed_is_enough_for_zero():
+    """The draft's second scenario: what is not measured cannot mend it."""
+    lost = qoo.score(EXAMPLE, Conditions({}, loss=1.0, throughput_bps=28e6))
+    assert (lost, lost.qoo) == (Score(latency=None, loss=0, throughput=100), 0)
+    late = qoo.score(EXAMPLE, Conditions({99: 0.5}, loss=None, throughput_bps=28e6))
+    assert (late, late.qoo) == (Score(latency=0, loss=None, throughput=100), 0)
+    unknown = qoo.score(EXAMPLE, Conditions({99: 0.2}, loss=0.0, throughput_bps=28e6))
+    assert (unknown, unknown.qoo) == (Score(latency=None, loss=100, throughput=100), None)
+
+
 # ---- The sets that ship ----------------------------------------------------------------------------
 
 
 def test_each_set_that_ships_has_its_source():
-    shipped = qoo.requirement_sets()
+    shipped = requirement_sets()
     assert {name: one.app for name, one in shipped.items()} == {"call": "voip", "game": "game", "web": "web"}
     assert all("Chosen:" in one.source and len(one.source) > 80 for one in shipped.values())
     assert shipped["call"].direction == "one-way"
@@ -135,6 +148,38 @@ def test_scores_follow_from_the_metrics_of_the_class(evening):
         assert all(row.metrics["qoo"] == line["qoo"] for row in rows)
 
 
+def test_a_call_that_loses_everything_scores_zero():
+    """Nothing that arrives has a delay; the losses alone are beyond the point of unacceptable performance."""
+    keys = {
+        "title": "lost",
+        "duration": "10 s",
+        "warmup": "1 s",
+        "bottleneck": {
+            "rate": "1 Gbit/s",
+            "delay": "10 ms",
+            "buffer": "100 packets",
+            "qdisc": "tail_drop",
+            "impairments": {"loss": 1.0},
+        },
+        "flows": [{"app": "voip", "access": {"rate": "1 Gbit/s", "delay": "0 s"}}],
+    }
+    result = sj.run(sj.Scenario.from_dict(keys))
+    (row,) = result.rows()
+    assert (row.metrics["datagram_loss_ratio"], row.metrics["one_way_p99_s"]) == (1.0, None)
+    assert row.metrics["qoo"] == 0
+    (line,) = result.qoo().rows(named=True)
+    assert (line["latency"], line["loss"], line["throughput"], line["qoo"]) == (None, 0, 100, 0)
+
+
+def test_the_throughput_is_that_of_the_link_whatever_queues_it_has(evening, tmp_path):
+    """Rows of the queues of fq_codel are of all classes as well, and their goodput is null."""
+    assert any(row.queue is not None for row in evening.runs)
+    found = evening.qoo(file=sets(tmp_path, throughput="1 Mbit/s"))
+    first = evening.rows(traffic_class="call")[0].link
+    assert all(row.metrics["goodput_bps"] > 1e6 for row in evening.rows(first))
+    assert dict(found.select("qdisc", "throughput").rows()) == {"tail_drop": 100, "fq_codel": 100}
+
+
 def test_classes_without_requirements_have_none(evening):
     rows = [row for row in evening.runs if row.traffic_class in (None, "download", "upload")]
     assert rows
@@ -145,7 +190,7 @@ def test_classes_without_requirements_have_none(evening):
 def test_requirements_of_a_class_may_be_named(evening, tmp_path):
     found = evening.qoo({"upload": "web"})
     assert (set(found["class"]), set(found["requirements"])) == ({"upload"}, {"web"})
-    file = sets(tmp_path, app="game", direction="two-way", percentile="100")
+    file = sets(tmp_path, app='"game"', direction="two-way", percentile="100")
     assert set(evening.qoo(file=file)["class"]) == {"game"}
 
 
@@ -165,11 +210,42 @@ def test_the_page_and_the_tables_have_the_scores(evening):
         ({"unacceptable": "10 ms"}, "expected 0 or more as optimal, and more as unacceptable"),
         ({"unacceptable": "late"}, "late"),
         ({"throughput": "4 packets/s"}, 'expected a rate such as "4 Mbit/s"'),
+        ({"percentile": '"95"'}, "meeting.latency: percentile '95' is not measured; expected 50, 95"),
+        ({"percentile": "true"}, "meeting.latency: percentile True is not measured"),
+        (
+            {"more": ', { percentile = "99", optimal = "1 ms", unacceptable = "2 ms" }'},
+            "percentile '99' is not",
+        ),
+        (
+            {"more": ', { percentile = 95.0, optimal = "1 ms", unacceptable = "2 ms" }'},
+            "meeting.latency: percentile 95 is there twice",
+        ),
+        ({"more": ", 4"}, "meeting.latency: no table; expected optimal, percentile, unacceptable"),
+        ({"app": '["voip"]'}, "meeting.app: ['voip'] is not text"),
+        ({"app": '"voip"\nname = "x"'}, "meeting: unknown key name; expected app, direction"),
+        ({"loss": '"much"'}, "meeting.loss.unacceptable: 'much' is no share from 0 to 1"),
+        ({"loss": "5"}, "meeting.loss.unacceptable: 5 is no share"),
+        ({"loss": "true"}, "meeting.loss.unacceptable: True is no share"),
     ],
 )
 def test_errors_name_file_and_key(tmp_path, values, message):
     with pytest.raises(InputError, match=re.escape(message)):
-        qoo.requirement_sets(sets(tmp_path, **values))
+        requirement_sets(sets(tmp_path, **values))
+
+
+def test_a_loss_may_be_a_percentage(tmp_path):
+    assert requirement_sets(sets(tmp_path, loss='"5 %"'))["meeting"].loss == Thresholds(0, 0.05)
+
+
+def test_a_missing_key_and_an_app_of_two_sets_are_refused(tmp_path):
+    file = sets(tmp_path)
+    one = file.read_text(encoding="utf-8")
+    file.write_text(one.replace("source     = ", "# "), encoding="utf-8")
+    with pytest.raises(InputError, match="meeting: source is missing; expected app"):
+        requirement_sets(file)
+    file.write_text(one + one.replace("[meeting]", "[other]"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"other\.app: meeting is that of voip; expected one set for an app"):
+        requirement_sets(file)
 
 
 def test_unknown_classes_sets_and_files_are_refused(evening, tmp_path):

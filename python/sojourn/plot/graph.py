@@ -8,6 +8,23 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from sojourn.result.traffic import app_of
+
+__all__ = [
+    "Arc",
+    "Class",
+    "Edge",
+    "Graph",
+    "app_of",
+    "bits_per_second",
+    "count_of",
+    "is_plain",
+    "label_of",
+    "links_of",
+    "of",
+    "route_of",
+]
+
 #: A network with more nodes or links is drawn near its queues, with this many nodes.
 MOST_NODES, MOST_EDGES = 24, 40
 KEPT = 14
@@ -101,16 +118,6 @@ def route_of(flows: dict[str, Any]) -> list[str]:
 def count_of(flows: dict[str, Any]) -> str:
     """Number of flows of a class; an upper bound if they arrive during the run."""
     return f"{'at most ' if flows.get('arrivals') else ''}{flows.get('count', 1)}"
-
-
-def app_of(flows: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Name of the application of a class, and its parameters."""
-    match flows.get("app"):
-        case {**entry} if len(entry) == 1:
-            [(name, params)] = entry.items()
-            return str(name), dict(params) if isinstance(params, dict) else {}
-        case name:
-            return str(name or "bulk"), {}
 
 
 def label_of(flows: dict[str, Any]) -> str:

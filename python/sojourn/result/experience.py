@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from sojourn.result import Result, metrics, words
 from sojourn.result.calls import quality
 from sojourn.result.column import Column
-from sojourn.result.qoo import app_of, of_classes
+from sojourn.result.qoo import of_classes
+from sojourn.result.traffic import app_of
 
 #: Name of the completion time of an application, where it has one of its own.
 TIMES = {"game": "lag", "web": "page load", "video": "segment"}
@@ -56,7 +57,7 @@ def experiences(result: Result) -> list[Experience]:
     Transfers that end by themselves, such as those of mice, count as answers only if a person waits for them:
     of games, pages and video. Of several classes of pings, such as those of RRUL, the first counts.
     """
-    apps = {str(group.get("name")): app_of(group) for group in result.scenario.get("flows") or []}
+    apps = {str(group.get("name")): app_of(group)[0] for group in result.scenario.get("flows") or []}
     pings = [name for name in apps if apps[name] == "ping"]
     known = [name for name in apps if name in result.classes and name not in pings[1:]]
     found = [one for name in known for one in _of_class(result, name, apps[name])]
