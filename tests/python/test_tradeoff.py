@@ -7,6 +7,7 @@ import pytest
 from invented import about, invented, measured
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
 from matplotlib.text import Text
 
 import sojourn as sj
@@ -68,6 +69,43 @@ def test_an_interval_ends_where_the_metric_does():
     laws = LAWS | {"pi": measured([0.1, 0.11, 0.12], [1.0, 1.0, 0.97])}
     axes = invented(laws).plot.delay_utilization()
     assert max(np.max(line.get_ydata()) for line in axes.get_lines()) <= 100
+
+
+def spread(delay, use, seed, runs=50, deviation=0.05):
+    """Metrics of many seeds whose delays deviate by a share."""
+    rng = np.random.default_rng(seed)
+    delays = delay * (1 + deviation * rng.normal(size=runs))
+    return measured(delays.tolist(), np.minimum(1.0, use + 0.001 * rng.normal(size=runs)).tolist())
+
+
+@pytest.mark.parametrize("slowest", [0.06, 0.6])
+def test_ellipses_of_many_seeds_are_whole_and_ellipses(slowest):
+    """The interval of fifty seeds is a quarter of their ellipse, which sets the limits."""
+    laws = {"codel": spread(0.05, 0.945, 1), "pie": spread(slowest, 0.97, 2)}
+    result = invented(laws)
+    axes = result.plot.delay_utilization()
+    right, left = sorted(axes.get_xlim())
+    low, high = axes.get_ylim()
+    drawn = [patch.get_xy() for patch in axes.patches if isinstance(patch, Polygon)]
+    for corners, one in zip(drawn, points(result), strict=True):
+        whole = one.ellipse()
+        assert right < whole[:, 0].min() < whole[:, 0].max() < left
+        assert low < whole[:, 1].min() < whole[:, 1].max() < high
+        assert np.ptp(corners, axis=0) == pytest.approx(np.ptp(whole, axis=0), rel=1e-9)
+
+
+def test_an_ellipse_is_cut_at_the_metric_s_bound_alone():
+    laws = {"pi": spread(0.05, 0.9999, 3), "pie": spread(0.04, 0.97, 4)}
+    result = invented(laws)
+    (cut, _) = [
+        patch.get_xy() for patch in result.plot.delay_utilization().patches if isinstance(patch, Polygon)
+    ]
+    whole = points(result)[0].ellipse()
+    assert whole[:, 1].max() > 100
+    assert cut[:, 1].max() == pytest.approx(100)
+    below = whole[whole[:, 1] < 100]
+    for corner in below:
+        assert np.min(np.abs(cut - corner).sum(axis=1)) < 1e-9, "the rest is the ellipse"
 
 
 def test_another_use_and_an_unknown_one():

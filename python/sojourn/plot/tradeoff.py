@@ -14,7 +14,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
 
 from sojourn.errors import InputError
 from sojourn.plot import labels, style
@@ -23,7 +25,7 @@ from sojourn.result import Result, Variant, words
 from sojourn.result.column import Column
 from sojourn.result.statistics import Estimate, estimate
 
-#: Ratio of the longest to the shortest delay from which on the axis of delays is logarithmic.
+#: Ratio of the longest to the shortest mean delay from which on the axis of delays is logarithmic.
 WIDE = 4.0
 #: Fewest runs of an ellipse: two of them lie on a line.
 LEAST_RUNS = 3
@@ -65,7 +67,10 @@ class Point:
         return self.delay.mean, self.use.mean
 
     def ellipse(self) -> npt.NDArray[np.float64] | None:
-        """Corners of the contour of one standard deviation; None for fewer than three runs."""
+        """Corners of the contour of one standard deviation, (`CORNERS`, 2): delays and uses.
+
+        In the columns' units; None for fewer than three runs.
+        """
         if len(self.delays) < LEAST_RUNS:
             return None
         runs = np.array([self.delays, self.uses])
@@ -74,6 +79,14 @@ class Point:
         circle = np.array([np.cos(turn), np.sin(turn)])
         corners = axes @ (np.sqrt(np.maximum(variances, 0.0))[:, None] * circle)
         return np.asarray(corners.T + np.array(self.centre), dtype=np.float64)
+
+    def extent(self, side: int) -> tuple[float, ...]:
+        """Mean, ends of the interval and ends of the ellipse: of the delay (0) or of the use (1)."""
+        found, corners = (self.delay, self.use)[side], self.ellipse()
+        ends = [end for end in (found.low, found.mean, found.high) if end is not None]
+        if corners is not None:
+            ends += [float(corners[:, side].min()), float(corners[:, side].max())]
+        return tuple(ends)
 
 
 def points(result: Result, delay: Column, use: Column) -> list[Point]:
@@ -135,11 +148,11 @@ def draw(ax: Axes, result: Result, delay_metric: str, use_metric: str) -> Axes:
 
 
 def _scale(ax: Axes, found: Sequence[Point], use: Column) -> None:
-    """Limits about all means and intervals, within the metric's bounds; the axis of delays is inverted."""
-    slow = [value for one in found for value in _ends(one.delay) if value > 0]
-    is_wide = all(one.delay.mean > 0 for one in found) and max(slow) > WIDE * min(slow)
-    if is_wide:
-        slow = [max(value, min(one.delay.mean for one in found) / 2) for value in slow]
+    """Limits about means, intervals and ellipses, within the metric's bounds; delays fall to the right."""
+    slow = [value for one in found for value in one.extent(0) if value > 0]
+    means = [one.delay.mean for one in found]
+    if min(means) > 0 and max(means) > WIDE * min(means):
+        slow = [max(value, min(means) / 2) for value in slow]
         low, high = np.log10(min(slow)), np.log10(max(slow))
         room = ROOM * (high - low)
         ax.set_xscale("log")
@@ -150,16 +163,11 @@ def _scale(ax: Axes, found: Sequence[Point], use: Column) -> None:
         room = ROOM * (high - low) or 0.1 * high
         ax.set_xlim(high + room, max(0.0, low - room))
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    used = [value for one in found for value in _ends(one.use)]
+    used = [value for one in found for value in one.extent(1)]
     least, most = min(used), max(used) if use.most is None else min(max(used), use.most)
     least = min(least, (1 - LEAST_SPAN) * most)
     room = ROOM * (most - least) or 1.0
     ax.set_ylim(max(0.0, least - room), most + room)
-
-
-def _ends(found: Estimate) -> tuple[float, ...]:
-    """Mean and ends of the interval."""
-    return tuple(end for end in (found.low, found.mean, found.high) if end is not None)
 
 
 def _draw_front(ax: Axes, best: Sequence[Point]) -> list[labels.Line]:
@@ -194,9 +202,8 @@ def _draw_point(ax: Axes, one: Point, look: Look, most: float | None) -> None:
     x, y = one.centre
     corners = one.ellipse()
     if corners is not None:
-        corners[:, 0] = np.maximum(corners[:, 0], ax.get_xlim()[1])
-        corners[:, 1] = np.minimum(corners[:, 1], np.inf if most is None else most)
-        ax.fill(*corners.T, color=look.colour, alpha=style.BAND_ALPHA, linewidth=0, zorder=1.5)
+        inside = _inside(ax, corners, most)
+        ax.fill(*inside.T, color=look.colour, alpha=style.BAND_ALPHA, linewidth=0, zorder=1.5)
     for start, end in _cross(ax, one, most):
         ax.plot(*zip(start, end, strict=True), color=look.colour, linewidth=1.2, zorder=1.8)
     ax.plot(
@@ -210,3 +217,10 @@ def _draw_point(ax: Axes, one: Point, look: Look, most: float | None) -> None:
         clip_on=False,
         gid=f"{ID}{one.place}",
     )
+
+
+def _inside(ax: Axes, corners: npt.NDArray[np.float64], most: float | None) -> npt.NDArray[np.float64]:
+    """The part of an ellipse within the axes, and not beyond the largest possible use."""
+    (slow, fast), (low, high) = ax.get_xlim(), ax.get_ylim()
+    limits = Bbox.from_extents(fast, low, slow, high if most is None else most)
+    return np.asarray(Path(corners).clip_to_bbox(limits).vertices, dtype=np.float64)
