@@ -43,7 +43,7 @@ def _metric(metric: str, of: str) -> Callable[[Plots], Axes]:
     return lambda plots: plots.bars(metric, of)
 
 
-OVER_TIME = "Lines are means over the seeds, bands their range."
+OVER_TIME = f"Lines are of seed {SEEDS[0]}, bands the range of all seeds."
 OF_SEEDS = "Means over the seeds with their 95 % intervals."
 EXHIBITS = (
     Exhibit("home/bufferbloat", ("tail_drop", "pie", "fq_codel", "cake"), _delay, OVER_TIME),

@@ -22,8 +22,8 @@ def shown(law: str, pictures: Path, static: str) -> str:
         [
             "```{raw} html",
             f'<figure class="run"><img src="{static}/{law}.svg" alt="{_spoken(result)}">',
-            "<figcaption>The queue over time: the line is the mean over the seeds, the band their range."
-            "</figcaption></figure>",
+            f"<figcaption>The queue over time: the line is of seed {SEEDS[0]}, the band the "
+            "range of all seeds.</figcaption></figure>",
             "```",
             "",
             _table(result),

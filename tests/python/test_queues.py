@@ -10,7 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli.running import summary as printed
-from sojourn.plot import bands
+from sojourn.plot import Canvas, Plots, bands
 from sojourn.report import claims, users, wording
 from sojourn.report.page import page
 from sojourn.result import queues, words
@@ -110,10 +110,24 @@ def test_backlogs_of_queues_lie_on_top_of_each_other(home):
     top = max(float(path.vertices[:, 1].max()) for one in ax.collections for path in one.get_paths())
     whole = bands.over_time(home.for_link("up"), "queue_packets", 400)
     band = next(one for one in whole if one.variant.qdisc == "fq_codel")
-    assert top == pytest.approx(np.nanmax(band.mean), rel=1e-9)
+    assert top == pytest.approx(np.nanmax(band.first), rel=1e-9)
     for name in ("codel", "dual"):
         with pytest.raises(sj.InputError, match=rf"^queues: {name} has not several queues with packets"):
             home.plot.queues(name)
+
+
+def test_lines_over_time_are_of_the_first_seed_in_the_range_of_all(home):
+    """A mean over seeds cancels their oscillations."""
+    view = home.for_link("up")
+    whole = bands.over_time(view, "queue_packets", 400)
+    assert any(np.nanmax(np.abs(band.first - band.mean)) > 1 for band in whole), "the seeds differ"
+    for plots, of in ((view.plot, "first"), (Plots(view, Canvas(one_seed=False)), "mean")):
+        lines = [line for line in plots.queue().get_lines() if not line.get_label().startswith("_")]
+        assert len(lines) == len(whole)
+        for line, band in zip(lines, whole, strict=True):
+            assert line.get_ydata() == pytest.approx(getattr(band, of), nan_ok=True)
+    widest = view.plot.queue().collections[0].get_paths()[0].vertices[:, 1]
+    assert np.nanmax(widest) == pytest.approx(np.nanmax(whole[0].high))
 
 
 def test_delays_of_queues_are_their_distributions(home):

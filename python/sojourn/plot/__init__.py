@@ -47,7 +47,7 @@ class Canvas:
     #: True if the picture has its own legend.
     legend: bool = True
     #: True if lines over time are those of the first seed; else they are means, which cancel oscillations.
-    one_seed: bool = False
+    one_seed: bool = True
 
     def __post_init__(self) -> None:
         one_of_kind("points", count, self.points)
@@ -62,7 +62,10 @@ class Canvas:
 
 @dataclass(frozen=True)
 class Plots:
-    """Pictures of one result. Lines are the mean over the seeds, bands the range of the seeds.
+    """Pictures of one result. Lines over time are of its first seed, in the pale range of all seeds.
+
+    A mean over the seeds cancels oscillations, and ``Plots(result, Canvas(one_seed=False))`` draws it. Lines
+    of distributions are means over the seeds.
 
     Every method draws into `ax`, the caller's Matplotlib axes, or into a new figure, and returns the axes.
     Their figure is ``axes.figure`` and is saved with ``axes.figure.savefig("queue.svg")``; a
@@ -179,7 +182,7 @@ class Plots:
 
     @picture(qdisc=optional(text))
     def queues(self, qdisc: str | None = None, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
-        """Backlog of each queue of a qdisc over time, packets: means over the seeds, one on top of the other.
+        """Backlog of each queue of a qdisc over time, packets, one on top of the other.
 
         `qdisc` is one of the result, by default the first one of several queues. Raises `InputError` for an
         unknown one, and for one of a single queue: `queue` shows that.
@@ -194,7 +197,8 @@ class Plots:
         drawn = self._axes(ax)
         unit, times = self.time_unit()
         step = bands.step_s(self.result, self.canvas.points)
-        found = [bands.samples(self.result, f"{BACKLOG}{name}")[variant] for name in names]
+        seeds = [self._first_seed(variant)] if self.canvas.one_seed else None
+        found = [bands.samples(self.result, f"{BACKLOG}{name}", seeds)[variant] for name in names]
         lines = [bands.binned({variant: runs}, step)[0] for runs in found]
         below = np.zeros_like(lines[0].x)
         for place, (name, band) in enumerate(zip(names, lines, strict=True)):
@@ -284,7 +288,7 @@ class Plots:
         """Congestion windows over time, packets.
 
         Thin lines are single flows under the lowest seed, if the result has samples of them; the strong
-        line is the mean of all flows over the seeds.
+        line is the mean of all flows.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
@@ -523,7 +527,7 @@ class Plots:
         self._check_window_metric(metric, found)
         drawn = self._axes(ax)
         unit, times = self.time_unit()
-        of_windows.series(drawn, result, found, metric, times=times)
+        of_windows.series(drawn, result, found, metric, times=times, one_seed=self.canvas.one_seed)
         # Windows before the end of the warm-up are measured, too.
         if self.end_s() > 0:
             drawn.set_xlim(0, self.end_s() * times)
@@ -592,6 +596,11 @@ class Plots:
         """Times of the schedule's changes, seconds."""
         times = [words.seconds(change.get("time")) for change in self.result.scenario.get("at") or []]
         return [time for time in times if time is not None]
+
+    def _first_seed(self, variant: Variant) -> int:
+        """Lowest seed under which a variant ran."""
+        of = (variant.qdisc, variant.plant)
+        return min(row.seed for row in self.result.runs if (row.qdisc, row.plant) == of)
 
     def _axes(self, ax: Axes | None, *, rows: Sequence[Variant] | None = None, grid: str = "y") -> Axes:
         """The given axes, or those of a new figure, whose height fits intervals of the variants in `rows`."""

@@ -62,28 +62,34 @@ def across(ax: Axes, result: Result, found: pl.DataFrame, metric: str) -> Axes:
     return ax
 
 
-def series(ax: Axes, result: Result, found: pl.DataFrame, metric: str, *, times: float) -> Axes:
-    """A metric window by window over time: the mean over the seeds, in a band from lowest to highest."""
+def series(
+    ax: Axes, result: Result, found: pl.DataFrame, metric: str, *, times: float, one_seed: bool
+) -> Axes:
+    """A metric window by window over time, in a band from the lowest seed to the highest.
+
+    The line is of the first seed if `one_seed`, else the mean over the seeds.
+    """
     column = column_of(found, metric)
     looks, called = style.looks(result), words.variant_names(result)
     for variant in result.variants:
         of = _of(found, variant).filter(pl.col("name") == metric)
         if not len(of):
             continue
+        first = pl.col("value").filter(pl.col("seed") == of["seed"].min()).first()
         bins = of.group_by("from_s", "until_s").agg(
-            pl.col("value").mean().alias("mean"),
+            (first if one_seed else pl.col("value").mean()).alias("line"),
             pl.col("value").min().alias("low"),
             pl.col("value").max().alias("high"),
         )
         bins = bins.sort("from_s")
         # Each window has its own value: a step from its start to its end.
         x = np.ravel(bins.select("from_s", "until_s").to_numpy()) * times
-        low, mean, high = (
-            np.repeat(bins[name].to_numpy(), 2) * column.scale for name in ("low", "mean", "high")
+        low, line, high = (
+            np.repeat(bins[name].to_numpy(), 2) * column.scale for name in ("low", "line", "high")
         )
         look = looks[variant]
         ax.fill_between(x, low, high, color=look.colour, alpha=style.BAND_ALPHA, linewidth=0)
-        ax.plot(x, mean, linestyle=look.dash, label=style.plain(called[variant]), **look.line)
+        ax.plot(x, line, linestyle=look.dash, label=style.plain(called[variant]), **look.line)
     ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
     style.label(ax, "", column.long)
     return ax
