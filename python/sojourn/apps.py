@@ -317,9 +317,9 @@ class Rrul(Entry):
 
     Expands into several classes: NAME-up, `count` bulk flows (4 by default) along the route of the
     class; NAME-down, as many in the other direction; NAME-ping and NAME-ping-be, NAME-ping-bk,
-    NAME-ping-ef, a ping each 200 ms, of ICMP and of UDP with the code points best effort,
-    background and expedited forwarding. No qdisc uses them yet: the classes only have round-trip
-    times of their own.
+    NAME-ping-ef, a ping each 200 ms. In Flent these are of ICMP, and of UDP with the code points
+    best effort, background and expedited forwarding. Here all classes have the code point of the
+    group (`dscp`), best effort by default: the pings differ in name alone.
 
     Source: D. Taht, the RRUL test of flent (T. Hoiland-Jorgensen et al., Flent: The Flexible
     Network Tester, ValueTools 2017).

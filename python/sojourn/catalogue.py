@@ -9,7 +9,7 @@ from typing import Any
 from sojourn.errors import InputError, missing_core
 from sojourn.kinds import takes, text
 from sojourn.listed import KINDS
-from sojourn.other_names import OTHER_NAMES, OtherName
+from sojourn.other_names import OTHER_NAMES, SAME_NAMES, OtherName
 
 try:
     from sojourn._core import __version__ as core_version
@@ -63,6 +63,8 @@ def explain(name: str) -> dict[str, Any]:
         word = name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}..."
         raise InputError(f'sojourn explain: "{word}" is not known; {_nearest(name, known, keys)}')
     entry: dict[str, Any] = json.loads(found)
+    if (also := SAME_NAMES.get(entry["name"])) is not None:
+        entry["idea"] = f"{entry['idea']}\n\n{also}"
     return entry
 
 

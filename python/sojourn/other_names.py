@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["OTHER_NAMES", "OtherName"]
+__all__ = ["OTHER_NAMES", "SAME_NAMES", "OtherName"]
 
 
 class OtherName(NamedTuple):
@@ -60,10 +60,22 @@ OTHER_NAMES = {
     "bbr": _BBR,
     "bbr2": _BBR,
     "bbr3": _BBR,
+    "bfifo": OtherName(
+        "a queue that drops arrivals when it holds a number of bytes",
+        'The law tail_drop, alone in the qdisc fifo, with a `buffer` in bytes, such as "600 KiB".',
+        ("tail_drop", "fifo"),
+    ),
     "bufferbloat": OtherName(
         "long delays in large buffers that TCP keeps full",
         "`sojourn run home/bufferbloat` shows it on a home link, and what laws and qdiscs make of it.",
         ("tail_drop", "fq_codel", "cake", "rrul"),
+    ),
+    "copa": OtherName(
+        "congestion control by a target of the rate, which falls as queueing delay grows",
+        "Missing. A `sojourn.CongestionControl` in Python has each round-trip time, and sets a window.",
+        ("newreno", "scalable"),
+        "V. Arun and H. Balakrishnan, Copa: Practical Delay-Based Congestion Control for the Internet, NSDI "
+        "2018",
     ),
     "droptail": _TAIL_DROP,
     "dualpi2": _DUALPI2,
@@ -78,6 +90,13 @@ OTHER_NAMES = {
         "TCP here.",
         ("drr", "wfq", "fq_codel"),
     ),
+    "hfsc": OtherName(
+        "hierarchical fair service curves: rates and delays of classes within classes",
+        "Missing: no qdisc here has classes within classes. drr and wfq divide a link by weights, and shaper "
+        "limits a rate.",
+        ("wfq", "drr", "shaper"),
+        "I. Stoica, H. Zhang and T. S. E. Ng, A Hierarchical Fair Service Curve Algorithm, SIGCOMM 1997",
+    ),
     "htb": _SHAPING,
     "l4s": OtherName(
         "low latency, low loss and scalable throughput: an architecture of queues, ECN and senders",
@@ -86,6 +105,11 @@ OTHER_NAMES = {
         ("dual", "pi2", "dctcp"),
         "RFC 9330",
     ),
+    "mq": OtherName(
+        "a qdisc for each hardware queue of a network card",
+        "A link here has one queue of its hardware, and its qdisc is at the root.",
+        ("fifo", "fq_codel"),
+    ),
     "netem": OtherName(
         "delay, loss and reordering on a link",
         "Impairments of a link, each a key: `sojourn list impairments`.",
@@ -93,9 +117,11 @@ OTHER_NAMES = {
     ),
     "pfifo": _TAIL_DROP,
     "pfifo_fast": OtherName(
-        "three bands of strict priority, by the DSCP",
-        "The qdisc prio, with tail_drop.",
+        "three bands of strict priority, by the priority of packets in the kernel",
+        "The qdisc prio, with tail_drop. By default its bands follow the DSCP; those of pfifo_fast follow "
+        "skb->priority, from the old TOS bits, by which EF is in the middle band.",
         ("prio", "tail_drop"),
+        "Linux, net/sched/sch_generic.c and net/ipv4/route.c",
     ),
     "prague": _PRAGUE,
     "quic": OtherName(
@@ -117,4 +143,11 @@ OTHER_NAMES = {
         "Missing. A `sojourn.CongestionControl` in Python has each round-trip time.",
         ("newreno", "scalable"),
     ),
+}
+
+#: Entries that have the name of something else elsewhere, and what there is of it here.
+SAME_NAMES = {
+    "sqm": "SQM in OpenWrt, sqm-scripts, is another thing: a script that puts a shaper in front of fq_codel, "
+    "or sets the bandwidth of cake. Here that is the qdisc `shaper`, with fq_codel by default, or "
+    "`cake:bandwidth=RATE`.",
 }

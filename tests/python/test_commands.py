@@ -423,8 +423,21 @@ def test_explain_has_names_that_people_know(sojourn):
     text = sojourn("explain", "L4S").stdout
     assert text.startswith("l4s (topic): low latency, low loss and scalable throughput")
     assert "Nearest: dual, pi2, dctcp.\n\nSource: RFC 9330\n" in text
-    for name in ("fq_codel", "cake", "sqm", "bbr", "rrul"):
+    for name in ("fq_codel", "cake", "sqm", "bbr", "rrul", "hfsc", "mq", "bfifo", "copa"):
         assert sojourn("explain", name).returncode == 0
+    assert "skb->priority" in sojourn("explain", "pfifo_fast").stdout
+
+
+def test_explain_tells_the_sqm_of_openwrt_from_the_paper_s(sojourn):
+    found = " ".join(sojourn("explain", "sqm").stdout.split())
+    assert found.startswith("sqm (qdisc): self-tuning queue management")
+    assert "SQM in OpenWrt, sqm-scripts, is another thing: a script that puts a shaper in front" in found
+
+
+def test_rrul_claims_no_code_points():
+    """Its classes have the code point of their group, and qdiscs by DSCP do use it."""
+    text = " ".join((sj.apps.Rrul.__doc__ or "").split())
+    assert "Here all classes have the code point of the group (`dscp`), best effort by default" in text
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])
