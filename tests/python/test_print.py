@@ -7,7 +7,9 @@ import shutil
 import struct
 import subprocess
 import warnings
+from dataclasses import replace
 
+import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -91,6 +93,25 @@ def test_a_pdf_has_no_type_3_fonts(home, tmp_path, style, font):
     for row in rows:
         assert "TrueType" in row
         assert font in row
+
+
+@pytest.mark.parametrize("name", ["delay_ccdf", "cdf"])
+@pytest.mark.parametrize("rows", [0, 2])
+def test_a_picture_without_delays_has_its_reason_and_no_warning(home, tmp_path, name, rows):
+    """No packet at all, or all of them passed at once."""
+    at_once = home.distributions.head(rows).with_columns(
+        pl.lit(0.0).alias("value"), pl.lit(1.0).alias("cumulative"), pl.lit("sojourn_s").alias("name")
+    )
+    result = replace(home, distributions=at_once)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = getattr(result.plot, name)()
+    saved(ax, tmp_path / "empty.png")
+    texts = [text.get_text() for text in ax.texts]
+    if name == "delay_ccdf":
+        assert texts == ["no packet waits"]
+    else:
+        assert texts == ([] if rows else ["no packet has a delay"])
 
 
 def test_every_figure_has_the_arguments_of_paper():

@@ -140,11 +140,18 @@ def test_latex_is_comments_and_tabulars(sojourn):
         ("-1.2 ± 0.1", r"$-$1.2 $\pm$ 0.1"),
         ("<0.001", "$<$0.001"),
         ("a_b & 50 % {#1}", r"a\_b \& 50 \% \{\#1\}"),
+        ('a|"b"', r"a\textbar{}\textquotedbl{}b\textquotedbl{}"),
         ("\\~^$", r"\textbackslash{}\textasciitilde{}\textasciicircum{}\$"),
     ],
 )
 def test_latex_escapes_its_own_signs(text, latex):
     assert markup.latex_text(text) == latex
+
+
+@pytest.mark.parametrize("name", ["[4]", "*"])
+def test_a_row_is_no_argument_of_the_one_above(name):
+    r"""LaTeX looks for `*` and for a bracket after a `\\\\`, in the next line, too."""
+    assert rf"{{}}{name} & 5 \\" in markup.latex(Table((("", name), ("pi", "5"))))
 
 
 def test_a_title_and_notes_are_comments_of_latex():
@@ -178,6 +185,8 @@ def test_to_latex_is_a_table_of_the_named_metrics(scenario):
     assert lines[0] == r"\begin{tabular}{lrr}"
     assert [line.partition(" & ")[0] for line in lines[4:-2]] == ["sojourn p95, ms", "sojourn p99, ms"]
     assert len(result.to_latex().splitlines()) > len(lines)
+    rows = result.to_latex(["qoo", "ping_rpm"]).splitlines()[4:-2]
+    assert [row.partition(" & ")[2] for row in rows] == [r"- & - \\"] * 2, "of classes alone"
     with pytest.raises(sj.InputError, match='"delay" is not a metric'):
         result.to_latex(["delay"])
     with pytest.raises(sj.InputError, match="metrics: 5 is no list of texts"):

@@ -128,8 +128,11 @@ class Plots:
         drawn = self._axes(ax)
         unit, scale = self.delay_unit()
         grid = self.delay_grid()
-        for band in bands.distribution(self.result, "sojourn_s", grid):
+        spreads = bands.distribution(self.result, "sojourn_s", grid)
+        for band in spreads:
             self._draw(drawn, band.scaled(scale, 100))
+        if all(np.all(np.isnan(band.mean)) for band in spreads):
+            style.nothing(drawn, "no packet has a delay")
         drawn.set_xlim(0, grid[-1] * scale)
         drawn.set_ylim(0, 100)
         style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
@@ -147,8 +150,12 @@ class Plots:
         drawn = self._axes(ax)
         unit, scale = self.delay_unit()
         delays = self.tail_grid(2 * self.canvas.points)
-        for band in ccdf.tails(self.result, delays):
-            self._draw(drawn, band.scaled(scale))
+        tails = ccdf.tails(self.result, delays)
+        if any(np.any(band.high > 0) for band in tails):
+            for band in tails:
+                self._draw(drawn, band.scaled(scale))
+        else:
+            style.nothing(drawn, "no packet waits")
         ccdf.scale(drawn, delays * scale)
         style.label(drawn, f"sojourn, {unit}", ccdf.LABEL)
         return self._finish(drawn, ax)

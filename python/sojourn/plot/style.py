@@ -203,6 +203,19 @@ def legend_in(width_in: float, labels: Sequence[str]) -> float:
     return (rows - 1) * 1.6 * FONT_PT / 72
 
 
+def nothing(ax: Axes, why: str) -> None:
+    """Name the reason for which axes are empty, in their middle."""
+    ax.annotate(
+        why,
+        (0.5, 0.5),
+        xycoords="axes fraction",
+        ha="center",
+        va="center",
+        color=MUTED,
+        fontsize=FONT_PT,
+    )
+
+
 def warmup(ax: Axes, until: float) -> None:
     """Shade the warm-up."""
     ax.axvspan(0, until, color=RULE, alpha=0.35, linewidth=0, zorder=0)

@@ -587,7 +587,8 @@ class Result:
         r"""A LaTeX table of metrics by qdiscs at `link` (default: the first), for the package booktabs.
 
         A cell is the mean over the seeds with the half-width of its 95 % interval. `metrics` are names of
-        ``sojourn list metrics``; by default those of the summary. Raises `InputError` for an unknown one.
+        ``sojourn list metrics``; by default those of the summary. One that applies to classes alone, such as
+        `qoo`, has a row of dashes. Raises `InputError` for an unknown metric or link.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -630,7 +631,8 @@ class Result:
         `loss` and `throughput`, and `qoo`, the least of them: 0 unacceptable, 100 optimal. By default classes
         have the requirement set of their application (``call``: voip, ``game`` and ``web``), and others no
         row; `requirements` names the set of each class instead, and `file` is a TOML file of other sets, in
-        the form of ``sojourn/result/requirements.toml``. Raises `InputError`.
+        the form of ``sojourn/result/requirements.toml``. Scores that were not measured are null. Raises
+        `InputError` for an unknown class or set, and for a file of another form.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("home/game", {"duration": "12 s", "warmup": "2 s"}))

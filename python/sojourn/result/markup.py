@@ -20,6 +20,9 @@ _IN_LATEX = {
     "×": r"$\times$",
     "<": "$<$",
     ">": "$>$",
+    # LaTeX's default fonts have a dash and a closing quote in their places.
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
@@ -91,7 +94,9 @@ def latex_text(text: str) -> str:
 
 
 def _between_ands(cells: Sequence[str]) -> str:
-    return rf"{' & '.join(map(latex_text, cells))} \\"
+    line = " & ".join(map(latex_text, cells))
+    # A bracket or an asterisk would belong to the end of the row above.
+    return rf"{'{}' if line.startswith(('[', '*')) else ''}{line} \\"
 
 
 def comment(text: str) -> str:

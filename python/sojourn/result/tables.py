@@ -48,21 +48,31 @@ class Table:
 
 def by_variant(view: Result, columns: Sequence[Column] | None = None, notes: Sequence[str] = ()) -> Table:
     """Metrics downwards, variants of the result at one link side by side; None: all metrics that apply."""
-    (link,) = view.links
-    heads = ["", *(arm_at(view, one, link) for one in view.variants)]
     chosen = [fitted(view, column) for column in metrics.SUMMARY] if columns is None else columns
     rows = [[column.long, *(cell(view, one, column) for one in view.variants)] for column in chosen]
     rows += _further(view) if columns is None else []
-    return Table(_transposed([heads, *(row for row in rows if any(row[1:]))]), notes=tuple(notes))
+    return Table(_transposed([_heads(view), *(row for row in rows if any(row[1:]))]), notes=tuple(notes))
 
 
 def of_metrics(view: Result, names: Sequence[str]) -> Table:
-    """Named metrics, or those of the summary, by the variants of the result at one link."""
+    """Named metrics, or those of the summary, by the variants of the result at one link.
+
+    A named metric that does not apply to all traffic there has a row of dashes.
+    """
+    if not names:
+        return by_variant(view, [fitted(view, column) for column in metrics.SUMMARY])
     known = {column.metric: column for column in metrics.ALL}
     for name in names:
         view.check_metric(name)
-    columns = [known.get(name) or _column(name) for name in names] or metrics.SUMMARY
-    return by_variant(view, [fitted(view, column) for column in columns])
+    columns = [fitted(view, known.get(name) or _column(name)) for name in names]
+    rows = [[column.long, *(cell(view, one, column) or "-" for one in view.variants)] for column in columns]
+    return Table(_transposed([_heads(view), *rows]))
+
+
+def _heads(view: Result) -> list[str]:
+    """Heading of the names of rows, and of each variant, at one link."""
+    (link,) = view.links
+    return ["", *(arm_at(view, one, link) for one in view.variants)]
 
 
 def _further(view: Result) -> Iterator[list[str]]:
