@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from sojourn.result import Result, metrics, words
+from sojourn.result.tables import MOST_LINKS
 
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
-
-
-#: Most rows of a table of links.
-MOST_LINKS = 12
 
 
 def of_scenario(scenario: dict[str, Any]) -> str:
@@ -25,14 +23,16 @@ def of_scenario(scenario: dict[str, Any]) -> str:
 
 
 def of_result(result: Result) -> str:
-    """The title of a result, and a table of its qdiscs by metrics for each link."""
+    """The title of a result, and a table of its qdiscs by metrics for each of the first links."""
     several = len(result.links) > 1
     tables = [
-        (_paragraph(link or "") if several else "") + _by_qdisc(view, link)
-        for link, view in words.views(result)
+        (_paragraph(link) if several else "") + _by_qdisc(view, link)
+        for link, view in islice(words.views(result), MOST_LINKS)
         if link is not None
     ]
-    return _block(result.title, *tables, _note(_seeds(result)))
+    left = len(result.links) - len(tables)
+    more = f"{left} more links: `summary()` has them." if left > 0 else ""
+    return _block(result.title, *tables, _note(more), _note(words.seeds_note(result)))
 
 
 def of_certificate(certificate: Certificate) -> str:
@@ -92,20 +92,10 @@ def _by_qdisc(result: Result, link: str) -> str:
     ]
     heads = [f"{column.short}, {column.unit}" if column.unit else column.short for column in shown]
     rows = [
-        [words.arm_at(result, one, link), *(words.cell(result, one, column) or "-" for column in shown)]
+        [words.variant_at(result, one, link), *(words.cell(result, one, column) or "-" for column in shown)]
         for one in result.variants
     ]
     return _table(["qdisc", *heads], rows)
-
-
-def _seeds(result: Result) -> str:
-    """What the numbers of a result are."""
-    seedless = words.seedless_note(result)
-    if not any(one.seeded for one in result.variants):
-        return seedless
-    several = words.most_seeds(result) > 1
-    about = f"Mean over {words.seed_count(result)}, and half the width of the 95 % interval."
-    return f"{about if several else 'One seed: no intervals.'} {seedless}".rstrip()
 
 
 def _block(title: str, *parts: str) -> str:

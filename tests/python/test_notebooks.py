@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 
 import sojourn as sj
 from sojourn import progress
+from sojourn.result.tables import MOST_LINKS
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "docs" / "notebooks"
@@ -73,20 +75,30 @@ def test_a_result_is_a_table_of_its_qdiscs(folder):
     assert shown.count('<th scope="row">') == 2
     assert "A &lt;b&gt; &amp; more" in shown
     assert "queue mean, packets" in shown
-    assert "Mean over 2 seeds" in shown
+    assert "2 seeds; mean ± half-width of the 95 % interval" in shown
     assert "<script" not in shown
     assert "http" not in shown
 
 
 def test_a_result_of_one_seed_has_no_intervals(folder):
     shown = sj.run(sj.load(folder / "small.toml"))._repr_html_()
-    assert "One seed: no intervals." in shown
+    assert "<small>seed 1</small>" in shown
     assert "±" not in shown
 
 
 def test_a_result_of_several_links_has_a_table_for_each():
     scenario = sj.load("networks/parking_lot", {"duration": "2 s", "warmup": "1 s"})
     assert sj.run(scenario)._repr_html_().count("<table>") == 3
+
+
+def test_a_result_of_many_links_has_tables_of_the_first():
+    scenario = sj.load("networks/parking_lot", {"duration": "2 s", "warmup": "1 s"})
+    result = sj.run(scenario)
+    row = result.runs[0]
+    runs = tuple(replace(row, link=f"link{place}") for place in range(300))
+    shown = replace(result, runs=runs)._repr_html_()
+    assert shown.count("<table>") == MOST_LINKS
+    assert f"{300 - MOST_LINKS} more links: `summary()` has them." in shown
 
 
 def test_a_certificate_has_one_set_of_margins():

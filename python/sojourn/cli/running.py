@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from sojourn.result import Result
     from sojourn.result.tables import Table
 
-__all__ = ["MOST_LINKS", "deliver", "summary"]
-
-#: Most links printed.
-MOST_LINKS = 10
+__all__ = ["deliver", "summary"]
 
 
 def deliver(result: Result, options: RunOptions, records: Path | None = None) -> printing.Delivery:
@@ -58,8 +55,9 @@ def summary(result: Result, form: str = "table", *, every: bool = False) -> str:
 def _sentences(result: Result) -> Iterator[str]:
     """The meaning of the numbers, and what they show."""
     from sojourn.report import verdicts
+    from sojourn.result import words
 
-    yield _seeds(result)
+    yield words.seeds_note(result)
     if result.links:
         yield verdicts.opening(result, result.baseline())
 
@@ -71,7 +69,7 @@ def _tables(result: Result, *, every: bool) -> Iterator[Table | str]:
     from sojourn.result import tables
     from sojourn.result.words import NO_QDISC, views
 
-    shown = {*result.links[:MOST_LINKS], None}
+    shown = {*result.links[: tables.MOST_LINKS], None}
     for link, view in views(result):
         if link not in shown:
             continue
@@ -90,21 +88,9 @@ def _tables(result: Result, *, every: bool) -> Iterator[Table | str]:
             for variant in view.variants:
                 if len(view.queues(variant.qdisc)) > 1:
                     yield tables.by_queue(view, variant)
-    left = len(result.links) - MOST_LINKS
+    left = len(result.links) - tables.MOST_LINKS
     if left > 0:
         yield f"and {left} more links: --json and --out have them"
-
-
-def _seeds(result: Result) -> str:
-    """Number of seeds, and the meaning of the numbers."""
-    from sojourn.result.words import most_seeds, seed_count, seedless_note
-
-    seedless = seedless_note(result)
-    if not any(variant.seeded for variant in result.variants):
-        return seedless
-    many = f"{seed_count(result)}; mean ± half-width of the 95 % interval"
-    text = many if most_seeds(result) > 1 else f"seed {result.seeds[0]}"
-    return f"{text}. {seedless}" if seedless else text
 
 
 def _as_text(title: str, parts: list[Table | str]) -> str:

@@ -19,7 +19,7 @@ from matplotlib.ticker import FixedFormatter
 
 from sojourn.errors import InputError
 from sojourn.kinds import Kind, instance, one_of_kind, optional, takes
-from sojourn.plot import style as house
+from sojourn.plot.style import FONT_PT
 
 if TYPE_CHECKING:
     from sojourn.plot import Plots
@@ -35,7 +35,7 @@ WIDTHS = {"column": (3.5, 2.4), "page": (7.16, 2.7)}
 #: Size of text in print, points.
 PRINT_PT = 8.0
 #: A picture is laid out for the usual size of text, and shrunk by this factor.
-SHRUNK = PRINT_PT / house.FONT_PT
+SHRUNK = PRINT_PT / FONT_PT
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def picture(**kinds: Kind) -> Callable[[Callable[P, Axes]], Callable[P, Axes]]:
             draw = cast("Callable[..., Axes]", checked)
             if sheet is None:
                 return draw(plots, *given, **named)
-            return sheet.dressed(draw(sheet.laid_out(plots), *given, **named))
+            return sheet.shrunk(draw(sheet.enlarged(plots), *given, **named))
 
         drawn.__signature__ = _signature(method)  # type: ignore[attr-defined]
         return drawn
@@ -122,27 +122,27 @@ class _Sheet:
     size: tuple[float, float] | None
     style: Style | None
 
-    def laid_out(self, plots: Plots) -> Plots:
+    def enlarged(self, plots: Plots) -> Plots:
         """The pictures on a canvas that is this sheet once it is shrunk."""
         if self.size is None:
             return plots
         width, height = self.size
         return replace(plots, canvas=replace(plots.canvas, size=(width / SHRUNK, height / SHRUNK)))
 
-    def dressed(self, ax: Axes) -> Axes:
+    def shrunk(self, ax: Axes) -> Axes:
         """The picture shrunk, and its text in the style."""
         figure = ax.get_figure(root=True)
         whole = self.size is not None and figure is not None
         parts: Artist = figure if whole and figure is not None else ax
         for part in parts.findobj():
-            self._dress(part)
+            self._shrink(part)
         for one in figure.axes if whole and figure is not None else [ax]:
-            self._dress_ticks(one)
+            self._shrink_ticks(one)
         if whole and figure is not None:
             figure.set_size_inches(*(side * SHRUNK for side in figure.get_size_inches()))
         return ax
 
-    def _dress(self, part: Artist) -> None:
+    def _shrink(self, part: Artist) -> None:
         if isinstance(part, Text):
             part.set_fontsize(float(part.get_fontsize()) * SHRUNK)
             if self.style is not None:
@@ -156,7 +156,7 @@ class _Sheet:
         elif isinstance(part, Collection):
             part.set_linewidth([width * SHRUNK for width in np.atleast_1d(part.get_linewidth())])
 
-    def _dress_ticks(self, ax: Axes) -> None:
+    def _shrink_ticks(self, ax: Axes) -> None:
         """Numbers that are made when the picture is drawn; fixed labels are there already."""
         for axis in (ax.xaxis, ax.yaxis):
             if isinstance(axis.get_major_formatter(), FixedFormatter):

@@ -35,8 +35,8 @@ CORNERS = 60
 MANY = 12
 #: Least span of the axis of use, as a fraction of the largest: less than that looks like more than it is.
 LEAST_SPAN = 0.05
-#: Room about the points, as a fraction of the axis.
-ROOM = 0.08
+#: Padding about the points, as a fraction of the axis.
+PADDING = 0.08
 #: Prefix of the ids of points in a file.
 ID = "law-"
 
@@ -154,20 +154,20 @@ def _scale(ax: Axes, found: Sequence[Point], use: Column) -> None:
     if min(means) > 0 and max(means) > WIDE * min(means):
         slow = [max(value, min(means) / 2) for value in slow]
         low, high = np.log10(min(slow)), np.log10(max(slow))
-        room = ROOM * (high - low)
+        padding = PADDING * (high - low)
         ax.set_xscale("log")
-        ax.set_xlim(10 ** (high + room), 10 ** (low - room))
+        ax.set_xlim(10 ** (high + padding), 10 ** (low - padding))
         style.plain_numbers(ax.xaxis)
     else:
         low, high = min(slow, default=0.0), max(slow, default=1.0)
-        room = ROOM * (high - low) or 0.1 * high
-        ax.set_xlim(high + room, max(0.0, low - room))
+        padding = PADDING * (high - low) or 0.1 * high
+        ax.set_xlim(high + padding, max(0.0, low - padding))
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     used = [value for one in found for value in one.extent(1)]
     least, most = min(used), max(used) if use.most is None else min(max(used), use.most)
     least = min(least, (1 - LEAST_SPAN) * most)
-    room = ROOM * (most - least) or 1.0
-    ax.set_ylim(max(0.0, least - room), most + room)
+    padding = PADDING * (most - least) or 1.0
+    ax.set_ylim(max(0.0, least - padding), most + padding)
 
 
 def _draw_front(ax: Axes, best: Sequence[Point]) -> list[labels.Line]:

@@ -142,7 +142,7 @@ class Result:
     def __repr__(self) -> str:
         """The title and a line for each qdisc."""
         from sojourn.result.metrics import QUEUE_MEAN_PACKETS, SOJOURN_MEAN_S, UTILIZATION
-        from sojourn.result.words import arm_at, cell, fitted, views
+        from sojourn.result.words import cell, fitted, variant_at, views
 
         count = self.run_count
         lines = [f"Result: {self.title}; {count} run{'' if count == 1 else 's'}"]
@@ -154,7 +154,7 @@ class Result:
             for variant in view.variants:
                 cells = [(column, cell(view, variant, column)) for column in columns]
                 facts = (f"{column.short} {text} {column.unit}" for column, text in cells if text)
-                name = f"{place}{arm_at(view, variant, link)}"
+                name = f"{place}{variant_at(view, variant, link)}"
                 lines.append(f"  {name}: {', '.join(facts) or 'nothing was measured'}")
         return "\n".join(lines)
 

@@ -10,20 +10,30 @@ from sojourn.result.agreement import gaps
 from sojourn.result.column import Column
 from sojourn.result.statistics import Estimate
 from sojourn.result.words import (
-    arm_at,
     cell,
     class_columns,
     fitted,
     short_names,
+    variant_at,
     variant_names,
     with_half,
     with_sign,
 )
 
-__all__ = ["MOST_ROWS", "Table", "agreement", "by_class", "by_queue", "by_variant", "by_window", "of_metrics"]
+__all__ = [
+    "MOST_LINKS",
+    "MOST_ROWS",
+    "Table",
+    "agreement",
+    "by_class",
+    "by_queue",
+    "by_variant",
+    "by_window",
+    "of_metrics",
+]
 
-#: Most classes, queues and windows of a table.
-MOST_ROWS = 20
+#: Most classes, queues and windows of a table, and most links with tables of their own.
+MOST_ROWS, MOST_LINKS = 20, 10
 #: Units of metrics, and those of their display with the factor between them.
 _SHOWN_IN = {"s": ("ms", 1e3), "bit/s": ("Mbit/s", 1e-6)}
 #: Endings of metrics' names that are shares, in percent, and those that are units.
@@ -72,7 +82,7 @@ def of_metrics(view: Result, names: Sequence[str]) -> Table:
 def _heads(view: Result) -> list[str]:
     """Heading of the names of rows, and of each variant, at one link."""
     (link,) = view.links
-    return ["", *(arm_at(view, one, link) for one in view.variants)]
+    return ["", *(variant_at(view, one, link) for one in view.variants)]
 
 
 def _further(view: Result) -> Iterator[list[str]]:
@@ -167,7 +177,7 @@ def by_queue(result: Result, variant: Variant) -> Table:
         (one.column.long, *(queues.cell(result, variant, one, name) for name in names[:MOST_ROWS]))
         for one in queues.columns(result, brief=True)
     ]
-    title = f"queues of {arm_at(result, variant, result.links[0])}"
+    title = f"queues of {variant_at(result, variant, result.links[0])}"
     return _of_columns(["queue", *names[:MOST_ROWS]], cells, len(names), noun="queues", title=title)
 
 

@@ -53,7 +53,7 @@ def qdisc_at(result: Result, qdisc: str, link: str) -> str:
     return qdisc if list(here.values()).count(here[qdisc]) > 1 else here[qdisc]
 
 
-def arm_at(result: Result, variant: Variant, link: str) -> str:
+def variant_at(result: Result, variant: Variant, link: str) -> str:
     """Name of a variant at one link."""
     return f"{qdisc_at(result, variant.qdisc, link)}{_of_plant(result, variant)}"
 
@@ -222,6 +222,16 @@ def seedless_note(result: Result) -> str:
     """Sentence on plants without randomness; empty without any."""
     names = [plant for plant in result.plants if plant in SEEDLESS]
     return f"The {names[0]} plant has no randomness: one run of each qdisc." if names else ""
+
+
+def seeds_note(result: Result) -> str:
+    """Number of seeds, and the meaning of the numbers in tables."""
+    seedless = seedless_note(result)
+    if not any(variant.seeded for variant in result.variants):
+        return seedless
+    many = f"{seed_count(result)}; mean ± half-width of the 95 % interval"
+    text = many if most_seeds(result) > 1 else f"seed {result.seeds[0]}"
+    return f"{text}. {seedless}" if seedless else text
 
 
 def difference_to(result: Result, variant: Variant, baseline: str, column: Column) -> Estimate | None:
