@@ -10,13 +10,14 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli.running import summary as printed
-from sojourn.plot import Canvas, Plots, bands
+from sojourn.plot import Canvas, Plots, bands, style
 from sojourn.report import claims, users, wording
 from sojourn.report.page import page
 from sojourn.result import queues, words
 from sojourn.result.experience import experiences
 
 QDISCS = ["codel", "fq_codel", "dual", "cake:diffserv=diffserv4"]
+FLUID = style.STROKES["fluid"]
 #: Classes of the home, in the order of the scenario.
 CLASSES = ["call", "game", "web", "download", "upload"]
 
@@ -114,6 +115,25 @@ def test_backlogs_of_queues_lie_on_top_of_each_other(home):
     for name in ("codel", "dual"):
         with pytest.raises(sj.InputError, match=rf"^queues: {name} has not several queues with packets"):
             home.plot.queues(name)
+
+
+def test_no_two_queues_have_one_colour_and_hatch(home):
+    looks = [style.Look(place, stroke) for place in range(28) for stroke in (style.Stroke(), FLUID)]
+    assert len({(look.colour, look.hatch) for look in looks}) == 56
+    names = [*CLASSES, *(f"queue_packets.more{place}" for place in range(4))]
+    series = home.series.with_columns(pl.col("name").cast(pl.String))
+    of_web = series.filter(pl.col("name") == "queue_packets.web")
+    more = [of_web.with_columns(pl.lit(name).alias("name")) for name in names[5:]]
+    rows = [
+        replace(row, queue=name.removeprefix("queue_packets."))
+        for row in home.runs
+        if row.queue == "web"
+        for name in names[5:]
+    ]
+    ax = replace(home, series=pl.concat([series, *more]), runs=(*home.runs, *rows)).plot.queues("fq_codel")
+    areas = [one for one in ax.collections if one.get_label() in ax.get_legend_handles_labels()[1]]
+    seen = [(tuple(one.get_facecolor()[0]), one.get_hatch()) for one in areas]
+    assert len(seen) == len(set(seen)) == 9
 
 
 def test_lines_over_time_are_of_the_first_seed_in_the_range_of_all(home):

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -372,6 +373,18 @@ def test_a_box_has_the_quantiles_of_its_window(result):
         line for line in across.lines if len(set(line.get_ydata())) == 1 and line.get_linewidth() == 2.0
     ]
     assert medians[0].get_ydata()[0] == pytest.approx(np.median(values) * 1e-6)
+
+
+def test_no_two_boxes_have_one_colour_and_hatch(result):
+    """Colours repeat after seven qdiscs."""
+    names = [f"qdisc{place}" for place in range(9)]
+    runs = tuple(replace(row, qdisc=name) for name in names for row in result.runs)
+    table = pl.concat([result.windows.with_columns(pl.lit(name).alias("qdisc")) for name in names])
+    ax = replace(result, runs=runs, windows=table).plot.boxes("rtt", "0 s..6 s")
+    boxes = [(patch.get_edgecolor(), patch.get_hatch()) for patch in ax.patches]
+    assert len(boxes) == len(set(boxes)) == 9
+    legend = [(patch.get_edgecolor(), patch.get_hatch()) for patch in ax.get_legend().get_patches()]
+    assert legend == boxes
 
 
 def test_a_line_over_windows_has_their_values(result):

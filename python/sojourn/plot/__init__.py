@@ -210,9 +210,17 @@ class Plots:
         below = np.zeros_like(lines[0].x)
         for place, (name, band) in enumerate(zip(names, lines, strict=True)):
             above = below + np.nan_to_num(band.mean)
-            colour = style.colour(place)
+            look = style.Look(place)
             drawn.fill_between(
-                band.x * times, below, above, color=colour, alpha=0.75, linewidth=0, label=style.plain(name)
+                band.x * times,
+                below,
+                above,
+                facecolor=look.colour,
+                edgecolor=style.PAPER,
+                hatch=look.hatch or None,
+                alpha=0.75,
+                linewidth=0,
+                label=style.plain(name),
             )
             below = above
         measured = below[lines[0].x >= self.warmup_s()]

@@ -27,6 +27,8 @@ INK, MUTED, RULE, PAPER = "#1c2128", "#5b6570", "#d9dee3", "#ffffff"
 #: Strokes and gaps in pixels, the empty one solid. Four dashes with seven colours: no two of 28 qdiscs share
 #: both, and neighbours differ in print without colour too.
 DASHES: tuple[tuple[float, ...], ...] = ((), (8, 3), (2, 2), (9, 2.5, 2, 2.5))
+#: Hatches of areas and boxes: none of the first seven, and another of each seven that repeat their colours.
+HATCHES = ("", "////", "....", "xxxx")
 #: Markers of a mean beside the dashes, for the same reason.
 MARKERS = ("o", "s", "^", "v")
 #: Opacity of a band.
@@ -52,10 +54,12 @@ class Stroke:
     above: float = 2.0
     #: Marker of a mean; None: that of its qdisc.
     marker: str | None = None
+    #: Hatch of areas and boxes beside that of its qdisc.
+    hatch: str = ""
 
 
 #: Strokes for several plants: the fluid's line, thin and sharp, lies on a broad and pale one of the packets.
-STROKES = {"fluid": Stroke(width=1.2, above=2.5, marker="D")}
+STROKES = {"fluid": Stroke(width=1.2, above=2.5, marker="D", hatch="---")}
 BROAD = Stroke(width=3.6, alpha=0.4, dashed=False, marker="o")
 
 
@@ -86,6 +90,11 @@ class Look:
     def dash(self) -> Dash:
         """The same as a Matplotlib line style."""
         return (0, tuple(length / self.stroke.width for length in self.pattern)) if self.pattern else "-"
+
+    @property
+    def hatch(self) -> str:
+        """Hatch of areas and boxes: with the colour it is that of no other variant."""
+        return HATCHES[self.place // len(PALETTE) % len(HATCHES)] + self.stroke.hatch
 
     @property
     def marker(self) -> str:

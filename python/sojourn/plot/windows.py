@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.patches import Patch
 
 from sojourn.plot import style
@@ -165,7 +166,7 @@ def _draw(
     width = _SHARE / max(1, len(groups))
     handles = []
     for place, (variant, stats) in enumerate(groups):
-        colour = looks[variant].colour
+        colour, hatch = looks[variant].colour, looks[variant].hatch or None
         shift = (place + 0.5) * width - _SHARE / 2
         kept = [(group + shift, one) for group, one in enumerate(stats) if one is not None]
         line = {"color": colour, "linewidth": 1.2}
@@ -177,7 +178,7 @@ def _draw(
                 showmeans=True,
                 showfliers=False,
                 patch_artist=True,
-                boxprops={"facecolor": colour, "alpha": 0.3, "edgecolor": colour},
+                boxprops={"facecolor": to_rgba(colour, 0.3), "edgecolor": colour, "hatch": hatch},
                 medianprops={"color": colour, "linewidth": 2.0},
                 whiskerprops=line,
                 capprops=line,
@@ -189,7 +190,9 @@ def _draw(
                 },
                 manage_ticks=False,
             )
-        handles.append(Patch(facecolor=colour, alpha=0.5, label=style.plain(called[variant])))
+        face = to_rgba(colour, 0.5)
+        name = style.plain(called[variant])
+        handles.append(Patch(facecolor=face, edgecolor=colour, linewidth=0, hatch=hatch, label=name))
     step = -(-len(names) // _MOST_NAMED)
     ticks = range(0, len(names), step)
     ax.set_xticks(list(ticks), [names[place] for place in ticks], color=style.INK, fontsize=style.FONT_PT - 1)
