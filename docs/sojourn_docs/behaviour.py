@@ -150,7 +150,7 @@ def spec(law: str, link: Link) -> str:
 
 
 def settling(series: pl.DataFrame) -> float | None:
-    """Seconds from the step of the load until the smoothed queue stays near its steady state; None: never.
+    """Seconds from `STEP_S` until the smoothed queue stays near its steady state; None: never.
 
     Near is within a fifth or five packets of the mean over the last half minute.
     """

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 import sojourn as sj
 
@@ -27,15 +28,31 @@ def test_published_runs_beyond_our_intervals_are_marked_and_no_others(tmp_path: 
         assert f"{value.published:.4g} |" in line
 
 
-def test_a_picture_counts_what_is_beyond_its_bound(tmp_path: Path) -> None:
+def test_a_published_number_without_a_reason_stops_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    row, value = next(iter(truth.of_linux.EXPLAINED))
+    monkeypatch.setattr(truth.of_linux, "EXPLAINED", {})
+    with pytest.raises(LookupError, match="no test has the reason"):
+        truth._reason(row, value)
+
+
+def test_a_picture_counts_what_is_drawn_and_has_the_reason_of_what_is_beyond(tmp_path: Path) -> None:
     pairs = [
-        truth.Pair("a", "drops", 100.0, 101.0, 99.0, 103.0, agrees=True),
-        truth.Pair("b", "drops", 100.0, 200.0, 190.0, 210.0, agrees=False),
-        truth.Pair("b", "marks", 0.0, 0.0, 0.0, 0.0, agrees=True),
+        truth.Pair("a", "drops", 100.0, 101.0, 99.0, 103.0),
+        truth.Pair("b", "drops", 100.0, 200.0, 190.0, 210.0, "ours drops more: docs/deviations/ns3.md"),
+        truth.Pair("b", "marks", 0.0, 0.0, 0.0, 0.0),
     ]
     text = truth._drawn(pairs, truth.OF_KERNEL, "kernel", tmp_path, static="static")
-    assert "2 of 3 numbers are within the bound" in text
+    assert "1 of 2 numbers are within the bound" in text
+    assert "Arrows: ratios beyond the scale (1). Not drawn: numbers that are 0 there (1)." in text
+    assert text.endswith("- b, drops: ours drops more ([why](/deviations/ns3.md)).")
     assert (tmp_path / "truth_kernel.svg").is_file()
+
+
+def test_a_ratio_beyond_the_scale_is_an_arrow() -> None:
+    axes = Figure().subplots()
+    pairs = [truth.Pair(name, "drops", 100.0, ours, ours, ours) for name, ours in (("a", 20.0), ("b", 400.0))]
+    truth._ratios(axes, [*pairs, truth.Pair("c", "drops", 100.0, 99.0, 98.0, 100.0)], ["a", "b", "c"])
+    assert [line.get_marker() for line in axes.lines if line.get_marker() != "None"] == ["<", ">", "o"]
 
 
 @pytest.mark.parametrize("one", exhibits.EXHIBITS, ids=lambda one: one.scenario)
