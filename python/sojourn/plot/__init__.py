@@ -142,6 +142,8 @@ class Plots:
     def delay_ccdf(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Tails of the sojourn time on logarithmic axes: the share of packets that wait longer, p50 to p99.9.
 
+        Where no packet waits the axes have a note in their middle.
+
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
         >>> [label.get_text() for label in result.plot.delay_ccdf().get_yticklabels()]
@@ -266,6 +268,8 @@ class Plots:
     def drops(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Drops over time, % of the packets offered, on the scale of the marks.
 
+        A line has a gap where no packet was offered.
+
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
         >>> result.plot.drops().get_ylabel()
@@ -276,6 +280,8 @@ class Plots:
     @picture()
     def marks(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Marks over time, % of the packets offered, on the scale of the drops.
+
+        A line has a gap where no packet was offered.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
@@ -591,12 +597,15 @@ class Plots:
 
     @takes(points=optional(count))
     def delay_grid(self, points: int | None = None) -> bands.Line:
-        """Delays at which the distribution is drawn, seconds, from zero."""
+        """Delays at which the distribution is drawn, seconds, from zero: an array of `points`.
+
+        By default twice the points of the canvas.
+        """
         return np.linspace(0.0, self._longest_s(), points or 2 * self.canvas.points)
 
     @takes(points=count)
     def tail_grid(self, points: int) -> bands.Line:
-        """Delays at which the tails are drawn, seconds, at equal ratios."""
+        """Delays at which the tails are drawn, seconds, at equal ratios: an array of `points`."""
         return ccdf.grid(self.result, self._longest_s(), points)
 
     def end_s(self) -> float:

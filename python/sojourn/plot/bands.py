@@ -35,7 +35,10 @@ Samples: TypeAlias = dict[Variant, list[Sampled]]
 
 @dataclass(frozen=True)
 class Band:
-    """One variant's line: mean, lowest and highest of the seeds at each `x`; NaN: no sample."""
+    """One variant's line: mean, lowest and highest of the seeds at each `x`; NaN: no sample.
+
+    All are arrays of one length, in the units of what is drawn.
+    """
 
     variant: Variant
     x: Line
@@ -131,7 +134,10 @@ def flows(result: Result) -> list[str]:
 
 
 def distribution(result: Result, name: str, grid: Line) -> list[Band]:
-    """The fraction of samples at or below each value of `grid`, one band for each variant."""
+    """The fraction of samples at or below each value of `grid`, from 0 to 1, one band for each variant.
+
+    A variant without a distribution of that name has NaN.
+    """
     table = result.distributions.filter(pl.col("name") == name)
     return [_spread(variant, table.filter(of_variant(result, variant)), grid) for variant in result.variants]
 

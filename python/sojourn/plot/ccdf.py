@@ -24,7 +24,7 @@ LABEL = "quantile of the packets"
 
 
 def grid(result: Result, longest_s: float, points: int) -> Line:
-    """Delays up to `longest_s`, seconds, at equal ratios, from one that most packets exceed."""
+    """`points` delays up to `longest_s`, seconds, at equal ratios, from one that most packets exceed."""
     table = result.distributions.filter((pl.col("name") == "sojourn_s") & (pl.col("cumulative") >= 1 - FIRST))
     reached = table.group_by("plant", "qdisc", "seed").agg(pl.col("value").min())["value"].min()
     shortest = reached if isinstance(reached, int | float) else 0.0
@@ -32,7 +32,7 @@ def grid(result: Result, longest_s: float, points: int) -> Line:
 
 
 def tails(result: Result, delays: Line) -> list[Band]:
-    """The share of packets that wait longer than each delay: mean, lowest and highest of the seeds."""
+    """The share of packets, 0 to 1, that wait longer than each delay, s: mean and range of the seeds."""
     return [
         Band(band.variant, band.x, 1 - band.mean, 1 - band.high, 1 - band.low)
         for band in bands.distribution(result, "sojourn_s", delays)
