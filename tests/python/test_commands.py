@@ -428,7 +428,7 @@ def test_explain_has_names_that_people_know(sojourn):
     assert "skb->priority" in sojourn("explain", "pfifo_fast").stdout
 
 
-def test_explain_tells_the_sqm_of_openwrt_from_the_paper_s(sojourn):
+def test_explain_has_the_sqm_of_openwrt_beside_that_of_the_paper(sojourn):
     found = " ".join(sojourn("explain", "sqm").stdout.split())
     assert found.startswith("sqm (qdisc): self-tuning queue management")
     assert "SQM in OpenWrt, sqm-scripts, is another thing: a script that puts a shaper in front" in found
