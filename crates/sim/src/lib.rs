@@ -32,5 +32,5 @@ pub use impairments::{Fate, Wire};
 pub use link_schedule::LinkSchedule;
 pub use network::Network;
 pub use packet::Packet;
-pub use run::{RecordedRun, Run};
+pub use run::{Observed, Plant, RecordedRun, Run, watchlist};
 pub use tap::{Contents, Joined, SenderEvent, Sight, Tap};

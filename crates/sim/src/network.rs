@@ -112,7 +112,7 @@ pub enum SourcePlan {
 
 impl SourcePlan {
     /// Configuration of TCP.
-    pub(crate) fn config(&self) -> Option<&Arc<Config>> {
+    pub fn config(&self) -> Option<&Arc<Config>> {
         match self {
             SourcePlan::Bulk(config) | SourcePlan::App(config, _) => Some(config),
             SourcePlan::Datagrams(_) => None,
@@ -120,7 +120,7 @@ impl SourcePlan {
     }
 
     /// The application on top.
-    pub(crate) fn app(&self) -> AppPlan {
+    pub fn app(&self) -> AppPlan {
         match self {
             SourcePlan::Bulk(_) => AppPlan::Bulk,
             SourcePlan::App(config, app) => AppPlan::Session(app.clone(), config.mss),
@@ -129,7 +129,7 @@ impl SourcePlan {
     }
 
     /// The same for one user of a class.
-    pub(crate) fn of_user(&self, class: &str, user: u32) -> SourcePlan {
+    pub fn of_user(&self, class: &str, user: u32) -> SourcePlan {
         let mut source = self.clone();
         if let SourcePlan::Datagrams(datagrams) = &mut source {
             datagrams.name = format!("{class}/{user}");

@@ -57,28 +57,33 @@ struct Sent {
 }
 
 impl Packet {
+    /// A packet of a plant whose own memory has its contents at `place`; `len` are its bytes on the wire.
+    pub fn kept_at(place: u32, flow: FlowId, len: u16, ecn: Ecn) -> Packet {
+        Packet { flow, leg: 0, place, len, ecn, queue: 0 }
+    }
+
     /// The same packet on the next leg of its route.
     pub(crate) fn on_next_leg(self) -> Packet {
         Packet { leg: self.leg + 1, ..self }
     }
 
     /// Size on the wire, bytes.
-    pub(crate) fn size(&self) -> u32 {
+    pub fn size(&self) -> u32 {
         u32::from(self.len)
     }
 
     /// The number of its flow.
-    pub(crate) fn flow_number(&self) -> u32 {
+    pub fn flow_number(&self) -> u32 {
         self.flow.0
     }
 
     /// The packet as measurements see it.
-    pub(crate) fn queued(&self) -> Queued {
+    pub fn queued(&self) -> Queued {
         Queued { flow: self.flow.0, queue: self.queue }
     }
 
     /// The same packet in the queue of a number.
-    pub(crate) fn in_queue(self, queue: u8) -> Packet {
+    pub fn in_queue(self, queue: u8) -> Packet {
         Packet { queue, ..self }
     }
 
@@ -88,7 +93,7 @@ impl Packet {
     }
 
     /// Place of its contents in the pool, which no two packets that are held share, but for copies and damaged ones.
-    pub(crate) fn place(&self) -> u32 {
+    pub fn place(&self) -> u32 {
         self.place
     }
 

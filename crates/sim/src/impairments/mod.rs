@@ -76,7 +76,7 @@ impl Wire {
     }
 
     /// Packets may arrive in another order than they were sent.
-    pub(crate) fn reorders(&self) -> bool {
+    pub fn reorders(&self) -> bool {
         self.reorder.is_some()
     }
 

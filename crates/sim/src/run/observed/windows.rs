@@ -1,7 +1,6 @@
 //! Metrics of windows of time.
 
-use super::{LinkView, Tapped, kinds, starts, utilization};
-use crate::tap::Tap;
+use super::{LinkView, Observed, Plant, kinds, starts, utilization};
 use sojourn_measure::{Recorder, Series, Stretch, WindowOfLink, WindowRow};
 use sojourn_units::Time;
 
@@ -30,7 +29,7 @@ impl Bounds {
     }
 }
 
-impl<T: Tap> Tapped<T> {
+impl<P: Plant> Observed<P> {
     /// Ends a part just before its bound, which itself belongs to the next part; at the bound, takes the bits of links.
     pub(super) fn pass_bound(&mut self, stop: Time, end: Time) {
         let Some(bound) = self.windows.pending.last().copied() else { return };
@@ -38,7 +37,7 @@ impl<T: Tap> Tapped<T> {
             self.windows.is_before = true;
             // The end of the run belongs to the last part.
             if bound < end {
-                self.simulation.probe().end_part(bound);
+                self.plant.recorder().end_part(bound);
             }
             return;
         }
@@ -51,9 +50,9 @@ impl<T: Tap> Tapped<T> {
     /// The rows of all windows, once the run has ended.
     pub(super) fn window_rows(&mut self) -> Vec<WindowRow> {
         let end = Time::ZERO + self.scenario.duration;
-        self.simulation.probe().end_part(end);
-        let Tapped { simulation, scenario, links, elsewhere, windows, .. } = self;
-        let (recorder, kinds) = (&*simulation.probe(), kinds(scenario));
+        self.plant.recorder().end_part(end);
+        let Observed { plant, scenario, links, elsewhere, windows, .. } = self;
+        let (recorder, kinds) = (&*plant.recorder(), kinds(scenario));
         let Some(parts) = recorder.parts() else { return Vec::new() };
         let mut starts = starts(scenario);
         starts.reverse();
