@@ -73,6 +73,9 @@ class ScenarioError(ValueError):
 class Cancelled(Exception):
     """A run was stopped through its ticket."""
 
+class LiveRefused(Exception):
+    """The machine does not allow a live run. Arguments: the step, the error number, and its text."""
+
 class LawError(Exception):
     """A law written in Python failed; the exception that it raised, if any, is the cause."""
 
@@ -464,9 +467,13 @@ class Ticket:
     def __init__(self) -> None: ...
     def cancel(self) -> None:
         """Request the run to stop; it then raises `Cancelled`."""
+    def check(self) -> None:
+        """Raise `Cancelled` if the run was cancelled."""
     @property
     def progress(self) -> float:
-        """Fraction of the simulated time that is done, 0 to 1."""
+        """Fraction of the simulated time that is done, 0 to 1; set for a run in another process."""
+    @progress.setter
+    def progress(self, share: float) -> None: ...
 
 @final
 class TracedLaw:
@@ -506,6 +513,9 @@ class Run:
     def events(self) -> int: ...
     @property
     def cpu_s(self) -> float: ...
+    @property
+    def trust(self) -> dict[str, float | int | str | None] | None:
+        """Facts about a live run that the trust in it follows from; None in the other plants."""
 
 @final
 class LinkRun:
@@ -541,15 +551,32 @@ def run(
     law: LawTemplate | None = None,
     plant: str = "packet",
     records: Sequence[tuple[str, str, Path]] | None = None,
+    trace: Path | None = None,
 ) -> Run:
-    """Run a plant once, packet or fluid, without the interpreter's lock.
+    """Run a plant once, packet, fluid or live, without the interpreter's lock.
 
     Copies of `law`, one for each of the scenario's contexts, replace the scenario's qdisc, or, by its `form`,
     the law of each of that qdisc's queues. The lock is taken for their calls, and for those of the
     scenario's congestion controls in Python. `records` (kind, subject and path of each) are made of a run of
-    packets. Raises `Cancelled`, `LawError` when one of them fails, and `OSError` for a record that cannot be
-    written.
+    packets. A live run needs a process that has left the machine's network, and writes the calls of its qdisc
+    to the file `trace`. Raises `Cancelled`, `LawError` when one of them fails, `LiveRefused`, and `OSError`
+    for a record that cannot be written.
     """
+
+def replay_trace(text: str) -> str | None:
+    """Replay the trace of a qdisc on a new one; the first answer that differs, or None."""
+
+def passage_of_trace(text: str, qdisc: str | None = None) -> dict[str, float | int | None]:
+    """Counts and sojourn times of the arrivals of a trace behind its qdisc, or that of a SPEC.
+
+    Raises `ValueError` for a line that cannot be read.
+    """
+
+def leave_machine() -> None:
+    """Move this process, of one thread, out of the machine's network for good. Raises `LiveRefused`."""
+
+def check_live(scenario: Scenario) -> None:
+    """Raise `ScenarioError`, with a line for each part that the live plant does not carry."""
 
 @final
 class Proof:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from sojourn import files, kinds
+from sojourn import files, kinds, stops
 from sojourn.conversation import LONGEST_ANSWER, TIMEOUT_S, TOO_MUCH, CommandResult, run_program
 from sojourn.custom import CustomLaw, CustomQdisc
 from sojourn.custom import Qdisc as CustomWhole
@@ -38,7 +38,9 @@ __all__ = [
     "TracedQdisc",
     "against",
     "compare",
+    "passage",
     "replay",
+    "replayed",
     "traces",
     "without_answers",
 ]
@@ -141,6 +143,32 @@ class TracedLaw:
         except _core.LawError as error:
             raise _failed(self._template, error) from error.__cause__
         return answer
+
+
+def replayed(text: str) -> str | None:
+    """The first answer of a new qdisc that differs from the trace of a live one; None: all are the same.
+
+    >>> from sojourn.conform import replayed
+    >>> replayed("{}")
+    'line 1: link: is not an object'
+    """
+    return stops.interruptible(lambda: _core.replay_trace(text))
+
+
+def passage(text: str, qdisc: str) -> dict[str, float | int | None]:
+    """Counts and sojourn times of the arrivals of a trace behind another qdisc at its link.
+
+    Raises `InputError` for a line that cannot be read, and for a qdisc that cannot be there.
+
+    >>> from sojourn.conform import passage
+    >>> link = '{"rate_bps": 8e6, "packet_bytes": 1000, "limit_packets": 20}'
+    >>> passage('{"qdisc": "tail_drop", "link": %s}' % link, "codel")["offered"]
+    0
+    """
+    try:
+        return stops.interruptible(lambda: _core.passage_of_trace(text, qdisc))
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 class TracedQdisc:

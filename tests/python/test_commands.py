@@ -27,6 +27,7 @@ RED = "red:min=5packets,max=15packets"
 #: The commands, in the order of the help.
 COMMANDS = [
     "run",
+    "lab",
     "sweep",
     "reproduce",
     "cite",
@@ -40,6 +41,7 @@ COMMANDS = [
     "explain",
     "check",
     "conform",
+    "replay",
     "version",
 ]
 
@@ -251,8 +253,8 @@ def test_an_unwritable_place_is_found_before_the_run(refused, folder, place):
         (["--seed", "1", "--seeds", "1..2"], "--seed, --seeds: both are given; expected "),
         (["--jobs", "0"], '--jobs: "0" is not a number of workers; expected '),
         (["--jobs", "two"], '--jobs: "two" is not a number of workers; expected '),
-        (["--plant", "gas"], '--plant: "gas" does not exist; expected fluid, packet'),
-        (["--plant", "packet,packet"], "--plant: each plant once; expected fluid, packet"),
+        (["--plant", "gas"], '--plant: "gas" does not exist; expected fluid, packet, live'),
+        (["--plant", "packet,packet"], "--plant: each plant once; expected fluid, packet, live"),
         (["--set", "duration"], '--set: "duration" has no key or no "="; expected '),
         (["--set", "duration=3 s", "--set", "duration=4 s"], "--set: duration is given twice; expected "),
         (

@@ -294,9 +294,10 @@ def test_the_command_carries_the_rows_of_both(folder, monkeypatch, capsys):
 
 
 def test_plants_are_named_in_errors(scenario):
-    with pytest.raises(sj.InputError, match=r'^plants: "gas" does not exist; expected fluid, packet$'):
+    with pytest.raises(sj.InputError, match=r'^plants: "gas" does not exist; expected fluid, packet, live$'):
         sj.run(scenario, plants="gas")
-    with pytest.raises(sj.InputError, match=r"^plants: 3 is no list of plants; expected fluid, packet$"):
+    lines = r"^plants: 3 is no list of plants; expected fluid, packet, live$"
+    with pytest.raises(sj.InputError, match=lines):
         sj.run(scenario, plants=3)
 
 

@@ -41,19 +41,68 @@ pub fn ecn(packet: &[u8]) -> Ecn {
     }
 }
 
+/// The two bits of a codepoint.
+pub fn bits(ecn: Ecn) -> u8 {
+    match ecn {
+        Ecn::NotEct => 0b00,
+        Ecn::Ect1 => 0b01,
+        Ecn::Ect0 => 0b10,
+        Ecn::Ce => CE,
+    }
+}
+
 /// Sets congestion experienced, and the checksum of an IPv4 header.
 pub fn set_ce(packet: &mut [u8]) {
     match version(packet) {
-        Some(4) => {
-            let before = u16::from_be_bytes([packet[0], packet[1]]);
-            packet[1] |= CE;
-            let after = u16::from_be_bytes([packet[0], packet[1]]);
-            let sum = u16::from_be_bytes([packet[10], packet[11]]);
-            packet[10..12].copy_from_slice(&updated(sum, before, after).to_be_bytes());
-        }
+        Some(4) => rewrite_traffic_class(packet, packet[1] | CE),
         Some(_) => packet[1] |= CE << 4,
         None => {}
     }
+}
+
+/// Clears both ECN bits, as some routers do.
+pub fn bleach(packet: &mut [u8]) {
+    match version(packet) {
+        Some(4) => rewrite_traffic_class(packet, packet[1] & !CE),
+        Some(_) => packet[1] &= !(CE << 4),
+        None => {}
+    }
+}
+
+/// Sets the second byte of an IPv4 header, and its checksum.
+fn rewrite_traffic_class(packet: &mut [u8], class: u8) {
+    let before = u16::from_be_bytes([packet[0], packet[1]]);
+    packet[1] = class;
+    let after = u16::from_be_bytes([packet[0], packet[1]]);
+    let sum = u16::from_be_bytes([packet[10], packet[11]]);
+    packet[10..12].copy_from_slice(&updated(sum, before, after).to_be_bytes());
+}
+
+/// A segment of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// It opens a connection.
+    pub is_syn: bool,
+    /// It acknowledges.
+    pub is_ack: bool,
+    /// Bytes of data.
+    pub payload: usize,
+}
+
+/// The TCP segment of a packet; None: it has none, or is a later fragment.
+pub fn segment(packet: &[u8]) -> Option<Segment> {
+    ports(packet)?;
+    let (protocol, header) = match version(packet)? {
+        4 => (packet[9], usize::from(packet[0] & 0x0f) * 4),
+        _ => (packet[6], V6_HEADER),
+    };
+    let tcp = packet.get(header..).filter(|tcp| protocol == TCP && tcp.len() >= 20)?;
+    let (offset, flags) = (usize::from(tcp[12] >> 4) * 4, tcp[13]);
+    Some(Segment {
+        is_syn: flags & 0x02 != 0,
+        is_ack: flags & 0x10 != 0,
+        payload: tcp.len().saturating_sub(offset),
+    })
 }
 
 /// Checksum after a word of the header has changed: RFC 1624, equation (3).

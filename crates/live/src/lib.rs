@@ -1,28 +1,42 @@
-//! The live plant: real packets of the kernel's TCP through our bottleneck, by the wall clock.
+//! The live plant: real packets of the kernel's TCP through our network, by the wall clock.
 //!
 //! ```text
-//! client's namespace            one process                       server's namespace
-//!   TCP flows -> TUN  ->  access delay | qdisc, link, delay | access delay  ->  TUN -> TCP flows
-//!             <-      <-  access delay |       delay        | access delay  <-      <-
+//! senders' namespace            one process                    receivers' namespace
+//!   sockets  ->  TUN  ->  links, qdiscs, wires (nominal time)  ->  TUN  ->  sockets
+//!            <-       <-                                       <-       <-
 //! ```
 //!
-//! [`bottleneck`] is the network between the two, without I/O: a discrete-event simulation that is given the times of
+//! [`network`] is the links between the two, without I/O: a discrete-event simulation that is given the times of
 //! arrival, and computes departures in nominal time, so that a late loop delays packets and changes no rate. [`ip`] reads
-//! and marks packets. [`namespace`] has the private namespaces, which live as long as their threads do: nothing is left
-//! behind, whatever ends the process. [`relay`] moves packets between the two, and [`load`] makes the flows.
-//!
-//! Qdiscs see sizes, ECN and flows. They have neither hosts nor DSCP of a flow, nor ACKs to filter, yet.
+//! and marks packets. [`namespace`] has the private namespaces, which live as long as their process does: nothing is left
+//! behind, whatever ends it. [`plant`] moves packets between the two, [`endpoints`] serves the scenario's workload with
+//! sockets of the kernel, and [`run`] makes a run of a scenario of all. What is measured is what the packet plant
+//! measures, by the same recorder; [`trust`] judges whether the machine kept time.
 
-pub mod bottleneck;
 pub mod clock;
 pub mod ip;
 pub mod lateness;
 
 #[cfg(target_os = "linux")]
-pub mod lab;
+mod carried;
 #[cfg(target_os = "linux")]
-pub mod load;
+pub mod endpoints;
+#[cfg(target_os = "linux")]
+mod link;
 #[cfg(target_os = "linux")]
 pub mod namespace;
 #[cfg(target_os = "linux")]
-pub mod relay;
+pub mod network;
+#[cfg(target_os = "linux")]
+pub mod plant;
+#[cfg(target_os = "linux")]
+pub mod run;
+#[cfg(target_os = "linux")]
+pub mod scheduling;
+#[cfg(target_os = "linux")]
+pub mod trust;
+
+#[cfg(target_os = "linux")]
+pub use carried::errors;
+#[cfg(target_os = "linux")]
+pub use run::{Failed, Run};

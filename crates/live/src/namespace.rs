@@ -1,7 +1,7 @@
 //! Private network namespaces, each with a TUN device.
 //!
-//! A namespace belongs to the thread that made it and to nothing else: no name, no file. When the process ends, however
-//! it does, the namespace and its device end with it. Nothing outside of it is opened or changed.
+//! A namespace belongs to the process that made it and to nothing else: it has no name and no file. When the process
+//! ends, however it does, the namespaces and their devices end with it. Nothing outside of them is opened or changed.
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
@@ -11,7 +11,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr};
@@ -37,13 +37,55 @@ fn refused<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Refused 
     move |source| Refused { what, source: source.into() }
 }
 
-/// Address of each end.
+/// Addresses of the sender's namespace and the receiver's, in which nothing else is.
+pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 90, 0, 1), Ipv4Addr::new(10, 90, 0, 2)];
+
+/// Settings of the kernel's stacks in both namespaces.
 #[derive(Clone, Copy, Debug)]
-pub struct Addresses {
-    /// Of this end.
-    pub own: Ipv4Addr,
-    /// Of the other one.
-    pub peer: Ipv4Addr,
+pub struct Settings {
+    /// Connections ask for ECN (`net.ipv4.tcp_ecn`).
+    pub ecn: bool,
+    /// The largest packet, bytes.
+    pub mtu: u32,
+}
+
+/// The namespaces of both ends.
+#[derive(Debug)]
+pub struct Namespaces {
+    files: [File; 2],
+}
+
+impl Namespaces {
+    /// Makes both, each with its device; this thread is in the second one afterwards.
+    pub fn make(settings: Settings) -> Result<(Namespaces, [Tun; 2]), Refused> {
+        let make = |place: usize| {
+            let tun = enter_new(ADDRESSES[place], ADDRESSES[1 - place], settings)?;
+            let file = File::open("/proc/thread-self/ns/net").map_err(refused("/proc/thread-self/ns/net"))?;
+            Ok::<_, Refused>((file, tun))
+        };
+        let (first, second) = (make(0)?, make(1)?);
+        Ok((Namespaces { files: [first.0, second.0] }, [first.1, second.1]))
+    }
+
+    /// Moves this thread into one of them.
+    pub fn enter(&mut self, place: usize) -> io::Result<()> {
+        Ok(setns(&self.files[place], CloneFlags::CLONE_NEWNET)?)
+    }
+}
+
+/// Leaves the machine's network for good, and enters a user namespace where that needs one.
+///
+/// Only a process with one thread can enter a user namespace.
+pub fn leave_machine() -> Result<(), Refused> {
+    if unshare(CloneFlags::CLONE_NEWNET).is_ok() {
+        return Ok(());
+    }
+    let (user, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).map_err(refused("a user namespace"))?;
+    // A kernel before 3.19 has no such file, and needs none.
+    let _written = fs::write("/proc/self/setgroups", "deny").is_ok();
+    fs::write("/proc/self/uid_map", format!("0 {user} 1")).map_err(refused("/proc/self/uid_map"))?;
+    fs::write("/proc/self/gid_map", format!("0 {group} 1")).map_err(refused("/proc/self/gid_map"))
 }
 
 /// A TUN device of this thread's namespace, through which the kernel's packets come and go.
@@ -73,18 +115,21 @@ impl AsFd for Tun {
 }
 
 /// Moves this thread into a new network namespace with a TUN device that has these addresses, and returns the device.
-///
-/// `ecn` is the namespace's `net.ipv4.tcp_ecn`: 1, flows ask for ECN; 0, they do not.
-pub fn enter(addresses: Addresses, ecn: bool) -> Result<Tun, Refused> {
+fn enter_new(own: Ipv4Addr, peer: Ipv4Addr, settings: Settings) -> Result<Tun, Refused> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(refused("a network namespace"))?;
+    // No packets but ours: neither router solicitations nor reports of groups.
+    let _absent = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1").is_ok();
+    let _absent = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1").is_ok();
     let tun = open()?;
     let netlink = Netlink::open()?;
-    netlink.up("lo", None)?;
-    let device = netlink.up(DEVICE, Some(QUEUE))?;
-    netlink.address(device, addresses)?;
-    set("/proc/sys/net/ipv4/tcp_ecn", if ecn { "1" } else { "0" })?;
+    netlink.up("lo", None, None)?;
+    let device = netlink.up(DEVICE, Some(QUEUE), Some(settings.mtu))?;
+    netlink.address(device, own, peer)?;
+    set("/proc/sys/net/ipv4/tcp_ecn", if settings.ecn { "1" } else { "0" })?;
     // A connection does not begin with the slow-start threshold of an earlier one.
     set("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")?;
+    // Ports that the kernel chooses stay below those of flows.
+    set("/proc/sys/net/ipv4/ip_local_port_range", "1024 19999")?;
     Ok(tun)
 }
 
@@ -152,26 +197,27 @@ impl Netlink {
         Ok(Netlink(socket))
     }
 
-    /// Brings a device up, with a queue of so many packets; its number.
-    fn up(&self, name: &str, queue: Option<u32>) -> Result<u32, Refused> {
+    /// Brings a device up, with a queue of so many packets and a largest packet of so many bytes; its number.
+    fn up(&self, name: &str, queue: Option<u32>, mtu: Option<u32>) -> Result<u32, Refused> {
         let device = nix::net::if_::if_nametoindex(name).map_err(refused("a device"))?;
         let mut message = LinkMessage::default();
         message.header.index = device;
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
         message.attributes.extend(queue.map(LinkAttribute::TxQueueLen));
+        message.attributes.extend(mtu.map(LinkAttribute::Mtu));
         self.request(RouteNetlinkMessage::SetLink(message), 0).map_err(refused("a device up"))?;
         Ok(device)
     }
 
     /// Gives a device its address, and a route to the peer's.
-    fn address(&self, device: u32, of: Addresses) -> Result<(), Refused> {
+    fn address(&self, device: u32, own: Ipv4Addr, peer: Ipv4Addr) -> Result<(), Refused> {
         let mut message = AddressMessage::default();
         message.header.index = device;
         message.header.family = AddressFamily::Inet;
         message.header.prefix_len = 32;
         message.attributes =
-            vec![AddressAttribute::Local(IpAddr::V4(of.own)), AddressAttribute::Address(IpAddr::V4(of.peer))];
+            vec![AddressAttribute::Local(IpAddr::V4(own)), AddressAttribute::Address(IpAddr::V4(peer))];
         let flags = NLM_F_CREATE | NLM_F_EXCL;
         self.request(RouteNetlinkMessage::NewAddress(message), flags).map_err(refused("an address"))
     }

@@ -1,7 +1,7 @@
 //! Ports, ECN bits and marks of IP packets, beside another implementation of the headers.
 
 use etherparse::{Ipv4Header, Ipv4HeaderSlice, PacketBuilder};
-use sojourn_live::ip::{ecn, ports, set_ce};
+use sojourn_live::ip::{bits, bleach, ecn, ports, segment, set_ce};
 use sojourn_units::Ecn;
 
 const CODEPOINTS: [(u8, Ecn); 4] = [(0, Ecn::NotEct), (1, Ecn::Ect1), (2, Ecn::Ect0), (3, Ecn::Ce)];
@@ -80,4 +80,32 @@ fn what_is_no_packet_is_left_alone() {
         assert_eq!(marked, bytes);
         assert_eq!(ecn(&bytes), Ecn::NotEct);
     }
+}
+
+#[test]
+fn a_bleached_packet_is_not_capable_and_its_checksum_stays_right() {
+    for (codepoint, known) in CODEPOINTS {
+        assert_eq!(bits(known), codepoint);
+        let mut packet = v4(0b1010_1000 | codepoint);
+        bleach(&mut packet);
+        assert_eq!(ecn(&packet), Ecn::NotEct);
+        let header = Ipv4HeaderSlice::from_slice(&packet).unwrap();
+        assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum());
+        let mut packet = v6(0b1010_1000 | codepoint);
+        bleach(&mut packet);
+        assert_eq!(packet, v6(0b1010_1000));
+    }
+}
+
+#[test]
+fn segments_have_their_flags_and_payload() {
+    for mut packet in [v4(0), v6(0)] {
+        let found = segment(&packet).unwrap();
+        assert_eq!((found.is_syn, found.is_ack, found.payload), (false, false, 100));
+        let flags = packet.len() - 100 - 20 + 13;
+        packet[flags] |= 0x12;
+        let found = segment(&packet).unwrap();
+        assert_eq!((found.is_syn, found.is_ack), (true, true));
+    }
+    assert_eq!(segment(&[0; 40]), None);
 }

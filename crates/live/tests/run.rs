@@ -1,103 +1,123 @@
-//! Runs of the kernel's TCP through our bottleneck, in namespaces of their own.
+//! Runs of scenarios on the kernel's TCP, in namespaces of their own.
 
 #![cfg(target_os = "linux")]
 
-use sojourn_aqm::{Cause, Limit, LinkContext, Place, QdiscSpec};
-use sojourn_live::bottleneck::Link;
-use sojourn_live::lab::{self, Failed, Outcome, Plan};
-use sojourn_live::load::Bulk;
-use sojourn_measure::{Probe, Queued};
-use sojourn_random::Stream;
-use sojourn_units::{Rate, Span, Time};
+use sojourn_live::run::{Counters, Failed};
+use sojourn_live::trust::{Trust, Verdict};
+use sojourn_live::{Run, errors};
+use sojourn_measure::{Outcome, Reading};
+use sojourn_scenario::Scenario;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 
-/// Counts of the link.
-#[derive(Debug, Default)]
-struct Counted {
-    offered: u64,
-    delivered: u64,
-    dropped: u64,
-    marked: u64,
-    sojourns_s: f64,
+/// A scenario of four flows at 20 Mbit/s and 40 ms, with these lines at its end.
+fn scenario(qdisc: &str, more: &str) -> Scenario {
+    let text = format!(
+        r#"
+        title = "Live"
+        duration = "5 s"
+        warmup = "2 s"
+        [bottleneck]
+        rate = "20 Mbit/s"
+        delay = "10 ms"
+        buffer = "200 packets"
+        qdisc = "{qdisc}"
+        [[flows]]
+        count = 4
+        app = "bulk"
+        access = {{ rate = "1 Gbit/s", delay = "5 ms" }}
+        {more}
+        "#
+    );
+    Scenario::parse(text.as_bytes(), "live.toml", &[]).expect("a scenario")
 }
 
-impl Probe for Counted {
-    fn offered(&mut self, _now: Time, _link: u32, _packet: Queued) {
-        self.offered += 1;
-    }
-    fn delivered(&mut self, _now: Time, _link: u32, _packet: Queued, sojourn: Span) {
-        self.delivered += 1;
-        self.sojourns_s += sojourn.seconds();
-    }
-    fn dropped(&mut self, _now: Time, _link: u32, _packet: Queued, _cause: Cause) {
-        self.dropped += 1;
-    }
-    fn marked(&mut self, _now: Time, _link: u32, _packet: Queued) {
-        self.marked += 1;
-    }
-}
+type Finished = (Outcome, Trust, Counters, u64);
 
-const RATE: f64 = 20e6;
-/// Time of a packet on the wire.
-const PACKET: Span = Span::from_micros(600);
-const ACCESS: Span = Span::from_millis(5);
-
-/// Four flows for some seconds; None: the machine has no namespaces or devices for us.
-fn run(spec: &str, congestion: &str, ecn: bool) -> Option<(Outcome, Counted, u32)> {
-    let context = LinkContext {
-        rate: Rate::from_bits_per_second(RATE),
-        packet: 1500.0,
-        limit: 200.0,
-        flows: Some(4.0),
-        base_rtt: Some(Span::from_millis(40)),
-    };
-    let designed =
-        QdiscSpec::parse(spec).expect("a spec").at(&Place { context, classes: &[] }).expect("a design");
-    let qdisc = designed.build(Limit::Packets(200), Stream::named(1, "qdisc"));
-    let link = Link { rate: context.rate, delay: Span::from_millis(10), qdisc };
-    let flow =
-        |number: u64| Bulk { congestion: congestion.into(), start: Time::from_nanos(number * 50_000_000) };
-    let plan = Plan {
-        flows: (0..4).map(flow).collect(),
-        access: vec![ACCESS; 4],
-        ecn,
-        duration: Span::from_secs(6),
-        warmup: Span::from_secs(2),
-    };
-    match lab::run(&plan, link, Counted::default()) {
-        Ok((outcome, network)) => {
-            let held = network.qdisc().backlog().packets;
-            Some((outcome, network.into_probe(), held))
-        }
+/// The outcome of a run; None: the machine has no namespaces or devices for us.
+fn run(scenario: &Scenario, log: Option<Box<dyn Write + Send>>) -> Option<Finished> {
+    let mut run = match Run::new(scenario, 1, Vec::new(), log) {
+        Ok(run) => run,
         Err(Failed::Refused(refused)) => {
             println!("skipped: {refused}");
-            None
+            return None;
         }
         Err(error) => panic!("{error}"),
-    }
+    };
+    while run.advance().expect("a run goes on") {}
+    let (outcome, _, trust, traffic, counters) = run.finish().expect("a run ends");
+    println!("{trust:?} {traffic:?} {counters:?}");
+    Some((outcome, trust, counters, traffic.marked))
 }
 
-#[test]
-fn a_congestion_control_that_the_kernel_lacks_is_named() {
-    let unknown = std::panic::catch_unwind(|| run("tail_drop", "no-such", false));
-    if let Err(panicked) = unknown {
-        let text = panicked.downcast_ref::<String>().expect("a message");
-        assert!(text.starts_with("no-such: the kernel does not have it"), "{text}");
+fn number(outcome: &Outcome, name: &str) -> f64 {
+    let metrics = &outcome.links[0].all.metrics;
+    match metrics.iter().find(|(known, _)| *known == name) {
+        Some((_, Reading::Number(number))) => *number,
+        other => panic!("{name}: {other:?}"),
     }
 }
 
 #[test]
 fn packets_are_conserved_and_marks_are_those_that_the_kernel_counts() {
-    let Some((outcome, counted, held)) = run("pi2:target=15ms", "cubic", true) else { return };
-    println!("{outcome:?}\n{counted:?}");
-    assert_eq!(outcome.device_drops, 0);
-    assert_eq!(outcome.checksum_errors, 0);
-    assert_eq!(counted.offered, counted.delivered + counted.dropped + u64::from(held));
-    assert!(counted.marked > 0);
-    assert_eq!(outcome.ce_received, counted.marked);
-    let bits = 8.0 * outcome.received.iter().map(|bytes| bytes[1] as f64).sum::<f64>();
-    let share = bits / 4.0 / RATE;
+    let scenario = scenario("pi2:target=15ms", "cc = \"cubic\"\necn = true");
+    assert_eq!(errors(&scenario), []);
+    let Some((outcome, trust, counters, marked)) = run(&scenario, None) else { return };
+    assert_ne!(trust.verdict(), Verdict::Void);
+    assert_eq!(counters.checksum_errors, 0);
+    let balance = outcome.links[0].all.balance.expect("packets are counted");
+    assert_eq!(balance.offered, balance.delivered + balance.dropped + balance.held);
+    assert!(marked > 0);
+    assert_eq!(counters.ce_received, marked);
     // On a busy machine packets are late, and so are ACKs.
-    let is_late = outcome.lateness.quantile(0.99).is_none_or(|late| late > PACKET);
-    let least = if is_late { 0.3 } else { 0.9 };
+    let least = if trust.verdict() == Verdict::Good { 0.9 } else { 0.3 };
+    let share = number(&outcome, "goodput_bps") / 20e6;
     assert!((least..=1.0).contains(&share), "{share}");
+    assert!(number(&outcome, "rtt_p50_s") >= 0.04, "the base RTT is 40 ms");
+}
+
+/// A file in memory.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Memory {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(part);
+        Ok(part.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn verdicts_of_a_live_qdisc_are_those_of_the_simulator() {
+    for qdisc in ["pi2", "fq_codel"] {
+        let memory = Memory::default();
+        let ran = run(&scenario(qdisc, "cc = \"reno\""), Some(Box::new(memory.clone())));
+        if ran.is_none() {
+            return;
+        }
+        let text = String::from_utf8(memory.0.lock().unwrap().clone()).unwrap();
+        assert!(text.lines().count() > 1000);
+        assert_eq!(sojourn_trace::replay_qdisc(&text), Ok(()), "{qdisc}");
+        let count = |part: &str| text.matches(part).count() as u64;
+        let passage = sojourn_trace::passage(&text, None).unwrap();
+        assert_eq!(passage.offered, count("\"call\":\"enqueue\""), "{qdisc}");
+        assert_eq!(passage.delivered, count("\"sent\":") - count("\"sent\":null"), "{qdisc}");
+    }
+}
+
+#[test]
+fn what_is_not_carried_is_named() {
+    let lines = |more: &str| -> Vec<String> {
+        errors(&scenario("tail_drop", more))
+            .iter()
+            .map(|error| format!("{}: {}", error.key, error.message()))
+            .collect()
+    };
+    let found = lines("cc = \"cubic:hystart=false\"");
+    assert!(found[0].starts_with("flows[0].cc: "), "{found:?}");
+    assert!(found[0].contains("is no congestion control of the kernel"), "{found:?}");
+    assert_eq!(lines("cc = \"cubic\""), Vec::<String>::new());
 }

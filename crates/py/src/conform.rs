@@ -3,6 +3,7 @@
 use crate::callbacks::{self, Failure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use sojourn_aqm::{Law, LawSpec};
 use sojourn_trace::{Call, Header, TracePlace};
 use std::sync::{Mutex, PoisonError};
@@ -73,4 +74,32 @@ impl TracedQdisc {
         let answer = answer.map_err(PyValueError::new_err)?;
         self.failure.take().map_or_else(|| Ok(answer.to_string()), Err)
     }
+}
+
+/// Replays the trace of a qdisc on a new one; None: every answer is the same, else the first difference.
+#[pyfunction]
+pub(crate) fn replay_trace(py: Python<'_>, text: &str) -> Option<String> {
+    py.detach(|| sojourn_trace::replay_qdisc(text).err())
+}
+
+/// Counts, and mean, median, p95 and p99 of the sojourn time, s, of the arrivals of a trace behind its qdisc, or behind
+/// that of a SPEC. Raises `ValueError` for a line that cannot be read.
+#[pyfunction]
+#[pyo3(signature = (text, qdisc = None))]
+pub(crate) fn passage_of_trace<'py>(
+    py: Python<'py>,
+    text: &str,
+    qdisc: Option<&str>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = py.detach(|| sojourn_trace::passage(text, qdisc)).map_err(PyValueError::new_err)?;
+    let dict = PyDict::new(py);
+    dict.set_item("offered", found.offered)?;
+    dict.set_item("delivered", found.delivered)?;
+    dict.set_item("dropped", found.dropped)?;
+    dict.set_item("marked", found.marked)?;
+    dict.set_item("sojourn_mean_s", found.mean_s())?;
+    for (name, share) in [("sojourn_p50_s", 0.5), ("sojourn_p95_s", 0.95), ("sojourn_p99_s", 0.99)] {
+        dict.set_item(name, found.quantile_s(share))?;
+    }
+    Ok(dict)
 }

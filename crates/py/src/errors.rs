@@ -20,6 +20,12 @@ create_exception!(
     "A law written in Python failed. Its arguments: the message, the time in the run, s, the method, and what was \
      expected; the exception that it raised is the cause."
 );
+create_exception!(
+    _core,
+    LiveRefused,
+    PyException,
+    "The machine does not allow a live run. Its arguments: the step, the number of the system's error, and its text."
+);
 create_exception!(_core, Cancelled, PyException, "The run was cancelled through its ticket.");
 
 /// The exception for errors of arguments.

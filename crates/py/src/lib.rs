@@ -27,9 +27,9 @@ mod _core {
     #[pymodule_export]
     use crate::catalogue::{catalogue_json, explain_json, schema_json};
     #[pymodule_export]
-    use crate::conform::{TracedLaw, TracedQdisc};
+    use crate::conform::{TracedLaw, TracedQdisc, passage_of_trace, replay_trace};
     #[pymodule_export]
-    use crate::errors::{Cancelled, LawError, ScenarioError};
+    use crate::errors::{Cancelled, LawError, LiveRefused, ScenarioError};
     #[pymodule_export]
     use crate::ocq::{
         ocq_fast, ocq_feedback, ocq_follow, ocq_least_cells, ocq_sweep, ocq_switching, ocq_x_s,
@@ -39,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use crate::quantities::quantity;
     #[pymodule_export]
-    use crate::run::{LinkRun, Run, Ticket, check_fluid, check_records, run};
+    use crate::run::{LinkRun, Run, Ticket, check_fluid, check_live, check_records, leave_machine, run};
     #[pymodule_export]
     use crate::scenario::Scenario;
     #[pymodule_export]

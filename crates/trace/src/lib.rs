@@ -8,7 +8,9 @@ pub mod pcapng;
 pub mod qlog;
 
 mod lines;
+mod passage;
 mod qdisc;
+mod qdisc_log;
 
 use lines::{Object, verdict_word};
 use sojourn_aqm::{Arrival, Departure, Gauges, Law, LawSpec, LinkContext, Observation, Verdict};
@@ -16,7 +18,9 @@ use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Time};
 use std::fmt;
 
+pub use passage::{Passage, passage};
 pub use qdisc::{Numbered, TracePlace, TracedQdisc, replay_qdisc};
+pub use qdisc_log::{QdiscHeader, QdiscLog};
 
 /// A law in its context, with its calls and answers.
 #[derive(Clone, Debug, PartialEq)]

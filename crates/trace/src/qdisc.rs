@@ -84,19 +84,33 @@ impl TracedQdisc {
     /// each has one flow; `seed` of the draws.
     pub fn parse(line: &str) -> Result<TracedQdisc, String> {
         let header = Object::read(line)?;
-        let spec =
-            QdiscSpec::parse(header.text("qdisc")?).map_err(|errors| format!("qdisc: {}", errors.first()))?;
-        let TracePlace { limit, context, classes, mut draws } = header.place()?;
-        let classes: Vec<FlowClass<'_>> = classes.iter().map(|name| FlowClass::of_one_flow(name)).collect();
-        let designed = spec.clone().at(&Place { context, classes: &classes });
-        let designed = designed.map_err(|error| format!("qdisc: {error}"))?;
-        let qdisc = designed.build(limit, draws.clone());
+        let TracePlace { mut draws, .. } = header.place()?;
+        let (qdisc, spec) = TracedQdisc::in_place(line, None)?;
         for _ in 0..bits_at_start(&spec) {
             draws.bits();
         }
         // The dual queue judges departures alone.
         let judges_arrivals = spec.name() != "dual";
-        TracedQdisc { qdisc, spec: Some(spec), draws, judges_arrivals }.with_flows(&header)
+        Ok(TracedQdisc { qdisc, spec: Some(spec), draws, judges_arrivals })
+    }
+
+    /// The qdisc of the first line, or that of a SPEC in its place, with the flows of the line.
+    pub(crate) fn in_place(
+        line: &str,
+        spec: Option<&str>,
+    ) -> Result<(Box<dyn Qdisc<Numbered>>, QdiscSpec), String> {
+        let header = Object::read(line)?;
+        let spec = spec.map_or_else(|| header.text("qdisc"), Ok)?;
+        let spec = QdiscSpec::parse(spec).map_err(|errors| format!("qdisc: {}", errors.first()))?;
+        let TracePlace { limit, context, classes, draws } = header.place()?;
+        let classes: Vec<FlowClass<'_>> = classes.iter().map(|name| FlowClass::of_one_flow(name)).collect();
+        let designed = spec.clone().at(&Place { context, classes: &classes });
+        let designed = designed.map_err(|error| format!("qdisc: {error}"))?;
+        let mut qdisc = designed.build(limit, draws);
+        for (flow, tag) in header.flows()?.1.into_iter().enumerate() {
+            qdisc.flow_joined(FlowId(flow as u32), tag);
+        }
+        Ok((qdisc, spec))
     }
 
     /// A qdisc of the caller in the place of the one that the first line names.
@@ -136,7 +150,7 @@ impl TracedQdisc {
             "enqueue" => &["u", "dropped", "marked"],
             "dequeue" if waits => &["u", "sent", "dropped", "marked", "not_before_ns"],
             "dequeue" => &["u", "sent", "dropped", "marked"],
-            "rate" => &[],
+            "rate" | "connection" => &[],
             _ => &["update_ns"],
         };
         let answers: String = keys.iter().map(|key| format!(",\"{key}\":{}", answer[*key])).collect();
@@ -151,8 +165,7 @@ impl TracedQdisc {
         let mut fates = Fates::default();
         let (mut answer, judged) = match call.text("call")? {
             "enqueue" => {
-                let (id, len, flow) = (call.whole("id")?, call.small("len")?, call.small("flow")?);
-                self.qdisc.enqueue(now, Numbered { id, len, ecn: call.ecn()?, flow }, &mut fates);
+                self.qdisc.enqueue(now, call.packet()?, &mut fates);
                 (json!({}), usize::from(self.judges_arrivals))
             }
             "dequeue" => {
@@ -177,12 +190,16 @@ impl TracedQdisc {
                 self.qdisc.link_changed(now, Rate::from_bits_per_second(call.number("rate_bps")?));
                 (json!({}), 0)
             }
+            "connection" => {
+                self.qdisc.connection_began(now, FlowId(call.small("flow")?));
+                (json!({}), 0)
+            }
             "set_params" => {
                 self.set_params(now, &call.params()?)?;
                 (json!({}), 0)
             }
             other => {
-                let expected = "enqueue, dequeue, update, rate or set_params";
+                let expected = "enqueue, dequeue, update, rate, connection or set_params";
                 return Err(format!("call: \"{other}\" is not {expected}"));
             }
         };
@@ -210,11 +227,22 @@ impl Object {
     /// What a qdisc is built from.
     fn place(&self) -> Result<TracePlace, String> {
         let context = self.context()?;
-        let limit =
-            if context.limit.is_finite() { Limit::Packets(context.limit as u32) } else { Limit::Unlimited };
+        let limit = match self.optional("limit_bytes", Object::whole)? {
+            Some(bytes) => Limit::Bytes(bytes),
+            None if context.limit.is_finite() => Limit::Packets(context.limit as u32),
+            None => Limit::Unlimited,
+        };
         let (classes, _) = self.flows()?;
         let seed = self.optional("seed", Object::whole)?.unwrap_or(0);
-        Ok(TracePlace { limit, context, classes, draws: Stream::named(seed, "trace") })
+        let stream = self.optional("stream", |object, key| object.text(key).map(String::from))?;
+        let draws = Stream::named(seed, stream.as_deref().unwrap_or("trace"));
+        Ok(TracePlace { limit, context, classes, draws })
+    }
+
+    /// The packet of a call.
+    pub(crate) fn packet(&self) -> Result<Numbered, String> {
+        let (id, len, flow) = (self.whole("id")?, self.small("len")?, self.small("flow")?);
+        Ok(Numbered { id, len, ecn: self.ecn()?, flow })
     }
 
     /// Names of the classes, and the tags of the flows by number.

@@ -25,6 +25,7 @@ from sojourn.cli import (
     options,
     plotting,
     printing,
+    replaying,
     reproducing,
     running,
     sweeping,
@@ -200,6 +201,60 @@ def run(
         as_json=as_json,
         quiet=quiet,
         warm_up=warm_up,
+        command=tuple(context.obj),
+    )
+    _run(chosen)
+
+
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn lab dumbbell --set duration=20s --set warmup=5s \\\n"
+    "      --set 'at=[]' --qdisc pi2 --qdisc fq_codel\n"
+    "  sojourn lab home/evening --set duration=30s --set warmup=5s --seeds 1..3 --out results/live",
+)
+@door
+def lab(
+    context: typer.Context,
+    file: File,
+    qdisc: Qdiscs,
+    cc: Controls,
+    assign: Sets,
+    record: Records,
+    window: Windows,
+    seed: Annotated[str | None, options.SEED.declared] = None,
+    seeds: Annotated[str | None, options.SEEDS.declared] = None,
+    out: Annotated[str | None, options.RESULT.declared] = None,
+    form: Annotated[str | None, options.FORMAT.declared] = None,
+    all_metrics: Annotated[bool, typer.Option("--all", help=options.ALL)] = False,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
+) -> None:
+    """Run a scenario live: packets of this machine's own TCP through its qdiscs, in real time.
+
+    It is `sojourn run --plant live`: two private network namespaces, which end with the run, and the
+    scenario's links between them. Each run has a line on whether the machine kept time: good, degraded
+    (one packet in a hundred was later than a packet takes on the link), or void (a device dropped packets).
+
+    Exit code 1: a run is void, or failed. 2: the scenario has a part that no live run carries. 3: this
+    machine does not allow live runs; the line has what would.
+    """
+    folder = options.RESULT.or_none(out)
+    chosen = options.RunOptions(
+        file=file,
+        qdiscs=tuple(qdisc),
+        cc=options.controls(cc),
+        overrides=options.with_windows(options.overrides(assign), window),
+        by_window=bool(window),
+        seeds=options.seeds(seed, seeds),
+        plants=("live",),
+        jobs=None,
+        records=options.records(record, out),
+        place=None if folder is None else _claimed(folder, quiet=quiet),
+        form=options.form(form, as_json=as_json),
+        all_metrics=all_metrics,
+        as_json=as_json,
+        quiet=quiet,
+        warm_up=False,
         command=tuple(context.obj),
     )
     _run(chosen)
@@ -697,6 +752,23 @@ def conform(
     interrupted = isinstance(outcome, errors.Interrupted)
     delivery.show(lambda: printing.conformance(found, interrupted=interrupted, as_json=as_json))
     delivery.conclude("sojourn conform", outcome)
+
+
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn replay results/live/trace.pi.seed1.jsonl --qdisc codel --qdisc fq_codel",
+)
+@door
+def replay(
+    trace: Annotated[str, options.TRACE.declared],
+    qdisc: Annotated[list[str], options.OTHER_QDISC.declared],
+    as_json: Json = False,
+) -> None:
+    """Replay the qdisc of a live run on the simulator's, whose answers are compared bit for bit.
+
+    With --qdisc also its arrivals behind another qdisc at the same link. Exit code 1: an answer differs.
+    """
+    replaying.run(options.TRACE(trace), qdisc, as_json=as_json)
 
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn version")

@@ -275,8 +275,23 @@ PLANT = Option(
     ("--plant",),
     "NAMES",
     _plants,
-    "The plant: packet (packet by packet), fluid (delay differential equations), or both, to compare them: "
-    "fluid,packet (default: packet).",
+    "The plant: packet (packet by packet), fluid (delay differential equations), live (packets of this "
+    "machine's own TCP, in real time), or several, to compare them: fluid,packet (default: packet).",
+)
+
+TRACE = Option(
+    (),
+    "TRACE",
+    word,
+    "The trace of a live run, which sojourn lab FILE --record trace --out FOLDER has written.",
+)
+OTHER_QDISC = Option(
+    ("--qdisc",),
+    "SPEC",
+    word,
+    "Pass the arrivals through another qdisc, such as codel or fq_codel:quantum=300B, too. Repeat it for "
+    "others.",
+    is_repeated=True,
 )
 
 
@@ -294,8 +309,8 @@ RECORD = Option(
     "Record each run of packets in files of --out. pcap=LINK: a capture (pcapng) of what the link sends and "
     "its other direction brings; arrivals=LINK: the same in front of the qdisc. packets=LINK, flows, "
     "gauges=FLOW: tables (Parquet) of packets, connections, and windows over time. qlog=FLOW: a log of its "
-    "events. flent: a data file that Flent opens. A FLOW is a class and a number, as bulk/0. Repeat it for "
-    "others.",
+    "events. flent: a data file that Flent opens. trace: the calls of the first qdisc of a live run, for "
+    "sojourn replay. A FLOW is a class and a number, as bulk/0. Repeat it for others.",
     is_repeated=True,
 )
 

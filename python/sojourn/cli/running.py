@@ -55,11 +55,12 @@ def summary(result: Result, form: str = "table", *, every: bool = False) -> str:
 def _sentences(result: Result) -> Iterator[str]:
     """The meaning of the numbers, and what they show."""
     from sojourn.report import verdicts
-    from sojourn.result import words
+    from sojourn.result import trust, words
 
     yield words.seeds_note(result)
     if result.links:
         yield verdicts.opening(result, result.baseline())
+    yield from trust.lines(result)
 
 
 def _tables(result: Result, *, every: bool) -> Iterator[Table | str]:

@@ -18,7 +18,7 @@ from sojourn.custom.parameters import defaults_of
 from sojourn.errors import InputError
 from sojourn.files import read
 
-__all__ = ["control_named", "inner_named", "law_named", "names_a_file", "qdisc_named"]
+__all__ = ["control_named", "inner_named", "law_named", "module_of", "names_a_file", "qdisc_named"]
 
 _SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
 #: One KEY=VALUE of a SPEC; a comma within brackets ends none.
@@ -98,7 +98,7 @@ def _object_of(spec: str, base: type[Kind], option: str) -> Kind:
     found = _SPEC.fullmatch(spec.strip())
     if found is None:
         raise InputError(f'{option}: "{spec}" names no Python file; {_EXPECTED}')
-    module = _module(found["file"], option)
+    module = module_of(found["file"], option)
     kind = _class(module, found["name"] or "", base, option)
     parameters = _parameters(found["list"], option)
     try:
@@ -109,7 +109,7 @@ def _object_of(spec: str, base: type[Kind], option: str) -> Kind:
         raise InputError(f"{option}: {found['file']}:{kind.__name__}: {shown(message)}{expected}") from error
 
 
-def _module(file: str, option: str) -> ModuleType:
+def module_of(file: str, option: str) -> ModuleType:
     """The file as a module, run once; a module beside it can be imported as in a script."""
     path = Path(file)
     try:

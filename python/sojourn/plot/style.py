@@ -58,8 +58,12 @@ class Stroke:
     hatch: str = ""
 
 
-#: Strokes for several plants: the fluid's line, thin and sharp, lies on a broad and pale one of the packets.
-STROKES = {"fluid": Stroke(width=1.2, above=2.5, marker="D", hatch="---")}
+#: Strokes for several plants: the fluid's line, thin and sharp, and that of live packets, medium, lie on a
+#: broad and pale one of the simulated packets.
+STROKES = {
+    "fluid": Stroke(width=1.2, above=2.5, marker="D", hatch="---"),
+    "live": Stroke(width=2.0, alpha=0.75, dashed=False, above=2.3, marker="^", hatch="|||"),
+}
 BROAD = Stroke(width=3.6, alpha=0.4, dashed=False, marker="o")
 
 

@@ -37,7 +37,7 @@ CLASS_MEANING = (
 )
 
 # The plants, as adverbs of a run.
-WAYS = {"fluid": "as a fluid", "packet": "packet by packet"}
+WAYS = {"fluid": "as a fluid", "packet": "packet by packet", "live": "live, by this machine's TCP"}
 
 # Most notes on the scenario that are shown.
 MOST_NOTES = 8

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 #: Beginning of a sentence on one plant, if there are several.
-BEGINNINGS = {"fluid": "As a fluid", "packet": "Packet by packet"}
+BEGINNINGS = {"fluid": "As a fluid", "packet": "Packet by packet", "live": "Live"}
 
 
 def by_plant(verdict: Callable[[Result], str], result: Result) -> str:

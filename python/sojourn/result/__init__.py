@@ -99,6 +99,9 @@ class Row:
     queue: str | None = None
     #: The link's own qdisc, if `qdisc` names those of several links.
     qdisc_here: str | None = None
+    #: Of a live run: whether the machine kept time, and lost nothing; `verdict` is good, degraded or void.
+    #: The first of several rows has it.
+    trust: dict[str, float | int | str | None] = field(default_factory=dict)
 
     @takes(cost=flag)
     def document(self, *, cost: bool) -> dict[str, Any]:
@@ -113,6 +116,7 @@ class Row:
             **({} if self.qdisc_here is None else {"qdisc_here": self.qdisc_here}),
             "metrics": self.metrics,
             "conservation": self.conservation,
+            **({"trust": self.trust} if self.trust else {}),
         }
         return row | {"cost": self.cost} if cost and self.cost else row
 

@@ -12,6 +12,7 @@ from sojourn.errors import InputError
 from sojourn.result import SCHEMA, Row, Variant, rules
 from sojourn.result.metrics import LATER, LISTS, SUMMARY
 from sojourn.result.rules import AS_WRITTEN
+from sojourn.result.trust import NUMBERS, VERDICTS
 from sojourn.result.words import seconds
 
 #: Series of the pages and pictures that every packet-level run has.
@@ -203,6 +204,8 @@ def _check_row(path: Path, row: Any, at: str) -> None:
         rules.need(
             path, row["metrics"], name, rules.LISTED if name in LISTS else rules.SINGLE, at=f"{at}.metrics."
         )
+    if "trust" in row:
+        _check_trust(path, row, at)
     # The first results were written without it.
     if "conservation" in row:
         rules.need(path, row, "conservation", rules.AN_OBJECT, at=f"{at}.")
@@ -214,6 +217,16 @@ def _check_row(path: Path, row: Any, at: str) -> None:
                 (rules.is_count, "a whole number from 0"),
                 at=f"{at}.conservation.",
             )
+
+
+def _check_trust(path: Path, row: dict[str, Any], at: str) -> None:
+    rules.need(path, row, "trust", rules.AN_OBJECT, at=f"{at}.")
+    trust = row["trust"]
+    rules.need(
+        path, trust, "verdict", (VERDICTS.__contains__, f"one of {', '.join(VERDICTS)}"), at=f"{at}.trust."
+    )
+    for name in NUMBERS:
+        rules.need(path, trust, name, rules.SINGLE, at=f"{at}.trust.")
 
 
 def _run_name(place: Sequence[Any]) -> str:

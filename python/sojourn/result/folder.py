@@ -288,6 +288,7 @@ def _rows(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Row, ..
                 traffic_class=row.get("class"),
                 queue=row.get("queue"),
                 qdisc_here=row.get("qdisc_here"),
+                trust=row.get("trust", {}),
                 cost=costs.get(key, {}) if row.get("class") is None and row.get("queue") is None else {},
             )
         )

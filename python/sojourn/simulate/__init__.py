@@ -19,10 +19,10 @@ from pathlib import Path
 from sojourn import files, kinds
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
-from sojourn.errors import InputError, Interrupted, LawFailed, NotWritten, RunFailed
+from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, NotWritten, RunFailed
 from sojourn.progress import of_runs
 from sojourn.resolve import Control, Qdisc
-from sojourn.result import Result
+from sojourn.result import Result, trust
 from sojourn.scenario import Scenario
 from sojourn.simulate import flent_files
 from sojourn.simulate.gather import Finished, Origin, gather
@@ -85,7 +85,8 @@ def run(
     groups of flows, as in ``{0: "cubic", 1: MyCc()}``: a text such as ``"cubic:hystart=false"`` or
     ``"mycc.py:MyCc"``, one of `sojourn.ccs`, or one in Python (`sojourn.CongestionControl`). `plants` are
     ``"packet"`` (packet by packet), ``"fluid"`` (delay differential equations: one run a qdisc, under the
-    lowest seed), or a list of both, to compare their results. `record` are records to make of each run of
+    lowest seed), ``"live"`` (packets of this machine's own TCP, in real time), or a list of them, to compare
+    their results. `record` are records to make of each run of
     packets, such as ``"pcap=bottleneck"``, in files of the folder `into`, which is made if it does not exist;
     files of the same names there are replaced when the runs have ended, and others are left alone.
 
@@ -201,6 +202,9 @@ def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None
         raise RunFailed("no run finished", None)
     if lacking is not None:
         raise RunFailed(lacking, result)
+    voids = trust.voids(result)
+    if voids:
+        raise RunFailed(trust.void_line(voids), result)
     return result
 
 
@@ -246,6 +250,8 @@ def carry_out_all(plans: Sequence[Plan], watch: Watch | None = None) -> list[Res
 def _raise_for(outcome: Outcome, result: Result | None, progress: str) -> None:
     """Raise the error that ended the runs, if any, with the finished runs."""
     if outcome.error is not None:
+        if isinstance(outcome.error[1], MissingError | InputError):
+            raise outcome.error[1]
         raise failure(*outcome.error, result) from outcome.error[1].__cause__
     if outcome.interrupted:
         raise Interrupted(f"interrupted; {progress}", result)

@@ -17,6 +17,7 @@ import polars as pl
 
 from sojourn import _core
 from sojourn.errors import RunFailed
+from sojourn.live import LiveLink, LiveRun
 from sojourn.result import Result, Row, Variant, qoo, windows
 from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
 
@@ -27,7 +28,7 @@ class Finished:
 
     variant: Variant
     seed: int
-    run: _core.Run
+    run: _core.Run | LiveRun
 
 
 @dataclass
@@ -66,7 +67,7 @@ def records(one: Finished, scenario: dict[str, Any]) -> list[Row]:
 
 
 def _rows(one: Finished) -> Iterator[Row]:
-    cost = _cost(one.run)
+    cost, trust = _cost(one.run), one.run.trust or {}
     for link in one.run.links:
         # A law in Python has the run's label.
         here = link.qdisc or one.variant.qdisc.removeprefix(f"{link.link}=")
@@ -85,9 +86,10 @@ def _rows(one: Finished) -> Iterator[Row]:
                 metrics=metrics,
                 conservation=count,
                 cost=cost,
+                trust=trust,
             )
-            # The cost of a run is counted once.
-            cost = {}
+            # The cost of a run is counted once, and so is the trust in it.
+            cost, trust = {}, {}
 
 
 def _windows(one: Finished) -> Iterator[tuple[object, ...]]:
@@ -99,7 +101,7 @@ def _windows(one: Finished) -> Iterator[tuple[object, ...]]:
             yield (*place, traffic_class, queue, name, value)
 
 
-def _cost(run: _core.Run) -> dict[str, float | int | None]:
+def _cost(run: _core.Run | LiveRun) -> dict[str, float | int | None]:
     """Cost of the run; its packets are those of its first link."""
     *_, count = run.links[0].rows[0]
     packets = count.get("delivered")
@@ -112,24 +114,26 @@ def _cost(run: _core.Run) -> dict[str, float | int | None]:
 
 SEED = {"seed": pl.UInt64()}
 
+#: Measurements at a link, of this process or of another one.
+Link: TypeAlias = _core.LinkRun | LiveLink
 #: Numbers by their name, in columns.
 Parts: TypeAlias = Iterator[tuple[str, dict[str, npt.NDArray[np.float64]]]]
 
 
-def _series(link: _core.LinkRun) -> Parts:
-    columns = link.series
+def _series(link: Link) -> Parts:
+    columns = dict(link.series)
     time = columns.pop("time_s")
     for name, values in columns.items():
         yield name, {"time": time, "value": values}
 
 
-def _distributions(link: _core.LinkRun) -> Parts:
+def _distributions(link: Link) -> Parts:
     for name, (values, cumulative) in link.distributions.items():
         yield name, {"value": values, "cumulative": cumulative}
 
 
 def _table(
-    finished: Sequence[Finished], parts: Callable[[_core.LinkRun], Parts], columns: Sequence[str]
+    finished: Sequence[Finished], parts: Callable[[Link], Parts], columns: Sequence[str]
 ) -> pl.DataFrame:
     """Numbers of all runs in one table, each with the names of its place; gaps are null.
 

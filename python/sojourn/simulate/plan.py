@@ -20,7 +20,7 @@ from sojourn.simulate.pool import Job
 from sojourn.simulate.records import Record, Recording
 
 #: All plants.
-PLANTS = ("fluid", "packet")
+PLANTS = ("fluid", "packet", "live")
 #: Default plants of a scenario.
 DEFAULT_PLANTS = ("packet",)
 #: Exclusive upper bound of seeds (u64).
@@ -70,9 +70,9 @@ class Plan:
         ]
 
     def _records(self, plant: str, qdisc: str, seed: int) -> tuple[Record, ...]:
-        if self.recording is None or plant != "packet":
+        if self.recording is None or plant not in ("packet", "live"):
             return ()
-        return self.recording.of_run(qdisc, seed)
+        return self.recording.of_run(qdisc, seed, live=plant == "live")
 
 
 def make_plan(
@@ -102,8 +102,11 @@ def make_plan(
     setups = under_qdiscs(scenario, listed, names.qdiscs)
     if "fluid" in plants:
         _check_fluids(setups, names.qdiscs)
+    if "live" in plants:
+        _check_live(setups, names.plants)
     numbers = _checked_seeds(seeds, MAX_RUNS // len(setups), names.seeds)
-    workers = _checked_workers(jobs, names.jobs)
+    # A live run has the machine for itself: others beside it would make it late.
+    workers = 1 if "live" in plants else _checked_workers(jobs, names.jobs)
     requests = records.requests_of(record, names.record)
     records.check(requests, setups[0].scenario, plants, names.record)
     flent_links = flent_files.links_of(requests, setups[0].scenario, names.record)
@@ -144,10 +147,13 @@ def check_plant(scenario: Scenario, plant: str, *, own_law: bool = False) -> Non
     >>> import sojourn as sj
     >>> check_plant(sj.load("dumbbell"), "packet")
     """
-    if plant != "fluid":
+    if plant == "packet":
         return
     try:
-        _core.check_fluid(scenario, own_law)
+        if plant == "fluid":
+            _core.check_fluid(scenario, own_law)
+        else:
+            _core.check_live(scenario)
     except ScenarioError as error:
         raise refusal(error) from None
 
@@ -177,6 +183,20 @@ def _listed(qdiscs: Sequence[Qdisc] | Qdisc | None, option: str) -> list[Qdisc |
     if not found:
         raise InputError(f"{option}: the list is empty; {expected}, or None for the scenario's own")
     return found
+
+
+def _check_live(setups: Sequence[Setup], option: str) -> None:
+    """Raise `InputError` for what the live plant does not carry."""
+    found: dict[str, Diagnostic] = {}
+    for one in setups:
+        try:
+            check_plant(one.scenario, "live")
+        except InputError as error:
+            for each in error.diagnostics:
+                text = f"{option} live: {each.text}"
+                found[text] = each._replace(text=text)
+    if found:
+        raise InputError(*found, diagnostics=list(found.values()))
 
 
 def _check_fluids(setups: Sequence[Setup], option: str) -> None:

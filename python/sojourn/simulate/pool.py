@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 
-from sojourn import _core, stops
+from sojourn import _core, live, stops
 from sojourn.custom.template import LawTemplate
+from sojourn.live import LiveRun
 from sojourn.result import Variant
 from sojourn.scenario import Scenario
 from sojourn.simulate.records import Record, of_core
@@ -42,8 +43,11 @@ class Job:
     law: LawTemplate | None = None
     records: tuple[Record, ...] = ()
 
-    def carry_out(self, ticket: _core.Ticket, threads: PythonThreads) -> _core.Run:
-        """Do the run in this thread."""
+    def carry_out(self, ticket: _core.Ticket, threads: PythonThreads) -> _core.Run | LiveRun:
+        """Do the run in this thread, or follow it in a process of its own."""
+        if self.variant.plant == "live":
+            traces = (path for kind, _, path in self.records if kind == "trace")
+            return live.measure(self.scenario, self.seed, ticket, law=self.law, trace=next(traces, None))
         calls_python = self.law is not None or self.scenario.custom_ccs
         with threads.this() if calls_python else nullcontext():
             return _core.run(
@@ -90,7 +94,7 @@ class Outcome:
     """Runs of the jobs, in their order; None for a run that did not finish."""
 
     jobs: Sequence[Job]
-    runs: list[_core.Run | None]
+    runs: list[_core.Run | LiveRun | None]
     interrupted: bool = False
     error: tuple[Job, BaseException] | None = None
 
@@ -107,10 +111,10 @@ def drive(
     """
     outcome = Outcome(jobs, [None] * len(jobs))
     tickets = [_core.Ticket() for _ in jobs]
-    futures: list[Future[_core.Run]] = []
+    futures: list[Future[_core.Run | LiveRun]] = []
     threads = PythonThreads()
 
-    def stop_the_later(place: int, future: Future[_core.Run]) -> None:
+    def stop_the_later(place: int, future: Future[_core.Run | LiveRun]) -> None:
         """Stop the jobs after a failed one, in its own thread: a single worker finishes none after it."""
         if not future.cancelled() and future.exception() is not None:
             for ticket in tickets[place + 1 :]:
@@ -163,7 +167,7 @@ def interrupts_noted() -> Iterator[Interrupts]:
 
 
 def _watch(
-    futures: Sequence[Future[_core.Run]],
+    futures: Sequence[Future[_core.Run | LiveRun]],
     tickets: Sequence[_core.Ticket],
     watch: Watch | None,
     interrupts: Interrupts,
@@ -190,7 +194,7 @@ def _watch(
 
 
 def _await_the_end(
-    futures: Sequence[Future[_core.Run]], threads: PythonThreads, interrupts: Interrupts
+    futures: Sequence[Future[_core.Run | LiveRun]], threads: PythonThreads, interrupts: Interrupts
 ) -> bool:
     """Wait for the runs that were cancelled; stop laws that do not return.
 
@@ -208,7 +212,7 @@ def _await_the_end(
     return True
 
 
-def _collect(futures: Sequence[Future[_core.Run]], outcome: Outcome) -> None:
+def _collect(futures: Sequence[Future[_core.Run | LiveRun]], outcome: Outcome) -> None:
     for place, future in enumerate(futures):
         if future.cancelled() or not future.done():
             continue

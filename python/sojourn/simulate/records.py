@@ -33,11 +33,14 @@ KINDS = {
     "gauges": ("FLOW", "a row for each change of the window, RTT and pacing rate of a flow"),
     "qlog": ("FLOW", "segments and metrics at the sender of a flow"),
     "flent": ("", "a data file of Flent for each run"),
+    "trace": ("", "the calls of the first qdisc and its answers, of a live run"),
 }
 #: A data file of Flent is made of the packets of these links, once all runs have ended.
 FLENT = "flent"
+#: The kind of a live run; the others are of runs of the packet plant.
+LIVE = "trace"
 #: Suffixes of the files of a run.
-_SUFFIXES = {"pcap": "pcapng", "arrivals": "pcapng", "qlog": "sqlog"}
+_SUFFIXES = {"pcap": "pcapng", "arrivals": "pcapng", "qlog": "sqlog", LIVE: "jsonl"}
 #: Kinds with a table, whose rows are in files with this suffix until all runs have ended.
 TABLES = ("packets", "flows", "gauges")
 _ROWS = "rows"
@@ -135,18 +138,20 @@ class Recording:
         """True if each run has a data file of Flent."""
         return any(one.kind == FLENT for one in self.requests)
 
-    def of_run(self, qdisc: str, seed: int) -> tuple[Record, ...]:
-        """The records of a run under the qdisc of this name among `files.parts_of_names`.
+    def of_run(self, qdisc: str, seed: int, *, live: bool = False) -> tuple[Record, ...]:
+        """The records of a run, live or not, under the qdisc of this name among `files.parts_of_names`.
 
         >>> one = Recording((Request("pcap", "bottleneck"),), Path("out"))
         >>> [path.name for _, _, path in one.of_run("pi", 7)]
         ['bottleneck.pi.seed7.pcapng']
         """
         run = f"{qdisc}.seed{seed}"
-        own = ((one.kind, one.subject, self._path(one, run)) for one in self.requests if one.kind != FLENT)
+        kinds = [one for one in self.requests if one.kind != FLENT and (one.kind == LIVE) == live]
+        own = ((one.kind, one.subject, self._path(one, run)) for one in kinds)
         hidden = (
             (FLENT, link, self.folder / f"{part_of_name(link)}.{FLENT}.{run}.{_ROWS}")
             for link in self.flent_links
+            if not live
         )
         return (*own, *hidden)
 
@@ -359,15 +364,23 @@ def requests_of(given: Sequence[str] | str, option: str) -> tuple[Request, ...]:
 
 def check(requests: Sequence[Request], scenario: Scenario, plants: Sequence[str], option: str) -> None:
     """Raise `InputError` for what the scenario does not have, and without a plant that has packets."""
-    own = [one for one in requests if one.kind != FLENT]
-    if own and "packet" not in plants:
-        raise InputError(f"{option}: the fluid plant has no packets; expected the plant packet, too")
+    simulated = [one for one in requests if one.kind not in (LIVE, FLENT)]
+    if simulated and "packet" not in plants:
+        raise InputError(
+            f"{option}: {simulated[0].kind} is of the plant packet alone; expected the plant packet, too"
+        )
+    if any(one.kind == LIVE for one in requests) and "live" not in plants:
+        raise InputError(
+            f"{option}: {LIVE} is of the plant live alone; expected --plant live, or sojourn lab"
+        )
     try:
-        _core.check_records(scenario, [(one.kind, one.subject) for one in own])
+        _core.check_records(scenario, [(one.kind, one.subject) for one in simulated])
     except ScenarioError as error:
         raise refusal(error, before=f"{option} ") from None
     document = json.loads(scenario.to_json())
     changed = {key for change in document["at"] for key in change["set"]}
+    if len(simulated) < len(requests) and any(".qdisc." in key for key in changed):
+        raise InputError(f"{option}: {LIVE}: has no changes of laws; expected a schedule without any")
     for one in requests:
         if KINDS[one.kind][0] == "FLOW":
             _check_number(one, document["flows"], changed, f"{option} {one.kind}")

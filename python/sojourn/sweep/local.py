@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from sojourn import _core
 from sojourn.errors import SojournError
+from sojourn.live import LiveRun
 from sojourn.simulate import failure
 from sojourn.simulate.gather import Finished, records
 from sojourn.simulate.pool import (
@@ -145,7 +146,7 @@ class Crew:
             self._tickets.discard(ticket)
 
 
-def _windows(run: _core.Run) -> Iterator[Window]:
+def _windows(run: _core.Run | LiveRun) -> Iterator[Window]:
     """Rows of the windows of a run."""
     for window, span, place, metrics in run.windows:
         for name, value in metrics.items():

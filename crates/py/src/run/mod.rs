@@ -1,12 +1,15 @@
 //! Runs.
 
 mod link_run;
+mod live;
 mod records;
 
 use crate::callbacks::Failure;
 use crate::errors::{Cancelled, invalid};
 use crate::scenario::Scenario;
 pub(crate) use link_run::LinkRun;
+use live::{Live, LiveFacts};
+pub(crate) use live::{check_live, leave_machine};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use records::Request;
@@ -15,6 +18,7 @@ use sojourn_measure::WindowRow;
 use sojourn_params::InputError;
 use sojourn_sim::RecordedRun;
 use sojourn_sim::record::Records;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -53,10 +57,22 @@ impl Ticket {
         self.0.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Raises `Cancelled` if the run was cancelled.
+    #[pyo3(name = "check")]
+    fn raise_if_cancelled(&self) -> PyResult<()> {
+        self.check()
+    }
+
     /// The share of simulated time that is done, 0 to 1.
     #[getter]
     fn progress(&self) -> f64 {
         f64::from_bits(self.0.progress.load(Ordering::Relaxed))
+    }
+
+    /// Sets that share, of a run in another process.
+    #[setter]
+    fn set_progress(&self, share: f64) {
+        self.0.progress.store(share.to_bits(), Ordering::Relaxed);
     }
 }
 
@@ -68,13 +84,38 @@ pub(crate) struct Run {
     windows: Vec<(String, WindowRow)>,
     events: u64,
     cpu_s: f64,
+    /// Of the live plant.
+    facts: Option<LiveFacts>,
 }
 
-/// Runs a scenario on a plant, `packet` or `fluid`, without Python's lock; under a law in Python where
-/// there is a template of one. `records` are to be made of a run of packets: kind, subject and path of each.
+/// A plant of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlantKind {
+    Packet,
+    Fluid,
+    Live,
+}
+
+impl PlantKind {
+    fn named(name: &str) -> PyResult<PlantKind> {
+        match name {
+            "packet" => Ok(PlantKind::Packet),
+            "fluid" => Ok(PlantKind::Fluid),
+            "live" => Ok(PlantKind::Live),
+            _ => {
+                let known = ["packet", "fluid", "live"];
+                Err(invalid([InputError::unknown_name(name, "is no plant", known).at("plant")]))
+            }
+        }
+    }
+}
+
+/// Runs a scenario on a plant, `packet`, `fluid` or `live`, without Python's lock; under a law in Python where
+/// there is a template of one. `records` are to be made of a run of packets: kind, subject and path of each. A live run
+/// writes the calls of its qdisc to the file `trace`, and its process has left the machine's network.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-#[pyo3(signature = (scenario, seed, ticket, law = None, plant = "packet", records = None))]
+#[pyo3(signature = (scenario, seed, ticket, law = None, plant = "packet", records = None, trace = None))]
 pub(crate) fn run(
     scenario: &Bound<'_, Scenario>,
     seed: u64,
@@ -82,22 +123,15 @@ pub(crate) fn run(
     law: Option<&Bound<'_, PyAny>>,
     plant: &str,
     records: Option<Vec<Request>>,
+    trace: Option<PathBuf>,
 ) -> PyResult<Run> {
     let (py, given) = (scenario.py(), scenario.get());
     let failure = Failure::default();
     let scenario = given.for_a_run(py, &failure)?;
-    let is_fluid = match plant {
-        "packet" => false,
-        "fluid" => true,
-        _ => {
-            return Err(invalid([
-                InputError::unknown_name(plant, "is no plant", ["packet", "fluid"]).at("plant")
-            ]));
-        }
-    };
+    let plant = PlantKind::named(plant)?;
     let (mut laws, mut customs, mut every_packet) = (Vec::new(), Vec::new(), given.has_custom_ccs());
     match law {
-        Some(law) if is_fluid => laws = given.laws(law, &failure)?,
+        Some(law) if plant == PlantKind::Fluid => laws = given.laws(law, &failure)?,
         Some(law) => {
             let (own, judges) = given.customs(law, &failure)?;
             (customs, every_packet) = (own, every_packet || judges);
@@ -107,24 +141,29 @@ pub(crate) fn run(
     let requests = records.unwrap_or_default();
     let records = (!requests.is_empty()).then(|| records::records(&scenario, &requests)).transpose()?;
     let names: Vec<String> = scenario.windows.iter().map(ToString::to_string).collect();
-    let ((outcome, windows), cpu_s) = py.detach(|| {
+    let ((outcome, windows, facts), cpu_s) = py.detach(|| {
         let start = thread_cpu_seconds();
-        let outcome = if is_fluid {
+        let outcome = if plant == PlantKind::Live {
+            let mut run = Live::new(&scenario, seed, (customs, every_packet), trace.as_deref())?;
+            drive(&mut run, ticket, &failure)?;
+            let (outcome, windows, facts) = run.finish()?;
+            (outcome, windows, Some(facts))
+        } else if plant == PlantKind::Fluid {
             let mut run = sojourn_fluid::Run::with_laws(&scenario, laws).map_err(refused)?;
             drive(&mut run, ticket, &failure)?;
-            run.finish_with_windows()
+            without_facts(run.finish_with_windows())
         } else if let Some(records) = records {
             let run = RecordedRun::new(&scenario, seed, customs, records);
             let mut run = Packets { run, every_packet };
             drive(&mut run, ticket, &failure)?;
             let (outcome, windows, records) = run.run.finish();
             check_written(&records)?;
-            (outcome, windows)
+            (outcome, windows, None)
         } else {
             let run = sojourn_sim::Run::with_qdiscs(&scenario, seed, customs);
             let mut run = Packets { run, every_packet };
             drive(&mut run, ticket, &failure)?;
-            run.run.finish_with_windows()
+            without_facts(run.run.finish_with_windows())
         };
         Ok::<_, PyErr>((outcome, thread_cpu_seconds() - start))
     })?;
@@ -132,7 +171,11 @@ pub(crate) fn run(
     let links =
         LinkRun::of_outcome(outcome).into_iter().map(|link| Py::new(py, link)).collect::<PyResult<_>>()?;
     let windows = windows.into_iter().map(|row| (names[row.entry].clone(), row)).collect();
-    Ok(Run { links, windows, events, cpu_s })
+    Ok(Run { links, windows, events, cpu_s, facts })
+}
+
+fn without_facts<A, B>((outcome, windows): (A, B)) -> (A, B, Option<LiveFacts>) {
+    (outcome, windows, None)
 }
 
 /// Rejects a scenario that the fluid plant does not model, with a line for each unsupported part. With `own_laws`
@@ -219,7 +262,7 @@ fn drive(run: &mut impl Drive, ticket: &Ticket, failure: &Failure) -> PyResult<(
 /// One turn with a law called for packets, or a congestion control called for ACKs. Taking Python's lock for each call
 /// would cost half as much again, and two runs would wait for each other at every packet. Code in Python releases the
 /// lock from time to time by itself.
-fn holding_the_lock(advance: impl FnOnce() -> bool + Send) -> bool {
+fn holding_the_lock<T: Send>(advance: impl FnOnce() -> T + Send) -> T {
     Python::attach(|_| advance())
 }
 
@@ -252,6 +295,12 @@ impl Run {
     #[getter]
     fn events(&self) -> u64 {
         self.events
+    }
+
+    /// Facts about a live run that the trust in it follows from; None in the other plants.
+    #[getter]
+    fn trust<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.facts.as_ref().map(|facts| facts.to_dict(py)).transpose()
     }
 
     /// CPU time of the run, s.

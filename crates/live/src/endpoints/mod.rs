@@ -1,0 +1,583 @@
+//! The endpoints: one thread, which serves the workload with sockets of the kernel in both namespaces.
+//!
+//! It is the host of a [`Workload`], as the engine of the packet plant is: it executes its commands over connections and
+//! reports its events. Senders are in the first namespace and receivers in the second, whatever the routes of their flows;
+//! each flow has a port of its own, by which the relay knows its packets.
+
+mod connection;
+mod datagrams;
+mod flow;
+mod info;
+mod report;
+mod timers;
+
+pub use report::Report;
+
+use crate::clock::Clock;
+use crate::namespace::Namespaces;
+use connection::Connection;
+use datagrams::Pair;
+use flow::Flow;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::time::TimeSpec;
+use sojourn_sim::network::{FlowPlan, SourcePlan};
+use sojourn_units::{Span, Time};
+use sojourn_workload::{AppPlan, Churn, Command, Event, Purpose, Requests, Workload};
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+use timers::{Timer, Timers};
+
+pub use flow::{FIRST_PORT, MOST_FLOWS, flow_of};
+
+/// Time between two samples of the kernel's state of the connections.
+const SAMPLE: Span = Span::from_millis(20);
+/// Events taken from the kernel at once.
+const TOGETHER: usize = 128;
+
+/// The plan of all endpoints.
+pub struct Plan {
+    /// The flows by number: those of the start, then those that may join.
+    pub flows: Vec<FlowPlan>,
+    /// Names of the kernel's congestion controls, by class; None: no TCP.
+    pub congestion: Vec<Option<String>>,
+    /// DSCP of the packets of each class.
+    pub dscp: Vec<u8>,
+    /// Arrivals and departures of each class, and the application of the users that join.
+    pub classes: Vec<(Churn, Option<AppPlan>)>,
+    /// Flows that exist from the start.
+    pub present: usize,
+    /// Seed of the run.
+    pub seed: u64,
+    /// End of the run.
+    pub end: Time,
+}
+
+/// The endpoints while they run.
+pub struct Endpoints {
+    clock: Clock,
+    end: Time,
+    namespaces: Namespaces,
+    epoll: Epoll,
+    flows: Vec<Flow>,
+    /// The flows of each user of the workload: its first, and their number.
+    users: Vec<User>,
+    /// Flows of users that may join, by class.
+    joining: Vec<Option<Joining>>,
+    workload: Workload,
+    timers: Timers,
+    reports: Sender<Report>,
+    seed: u64,
+    buffer: Vec<u8>,
+}
+
+/// A user of the workload.
+#[derive(Clone, Copy, Default)]
+struct User {
+    first: u32,
+    flows: u32,
+    /// The wake that is due; NEVER: none.
+    wakes_at: Time,
+}
+
+/// Flows of the users of a class that may join.
+#[derive(Clone, Copy)]
+struct Joining {
+    /// The first user's number in the class, and its first flow.
+    user: u32,
+    flow: u32,
+    /// Flows of each.
+    flows: u32,
+}
+
+/// What a socket is for, in the events of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Role {
+    Listener,
+    Sender,
+    Receiver,
+    DatagramSender,
+    DatagramReceiver,
+}
+
+const ROLES: [Role; 5] =
+    [Role::Listener, Role::Sender, Role::Receiver, Role::DatagramSender, Role::DatagramReceiver];
+
+fn token(role: Role, flow: u32) -> u64 {
+    (role as u64) << 32 | u64::from(flow)
+}
+
+impl Endpoints {
+    /// The endpoints of a plan, with all sockets that listen.
+    pub fn new(plan: Plan, namespaces: Namespaces, reports: Sender<Report>) -> io::Result<Endpoints> {
+        let Plan { flows, congestion, dscp, classes, present, seed, end } = plan;
+        let counts: Vec<Vec<Time>> =
+            classes.iter().map(|(churn, _)| churn.counts.iter().map(|(at, _)| *at).collect()).collect();
+        let dynamic: Vec<bool> = classes.iter().map(|(churn, _)| churn.is_dynamic()).collect();
+        let mut ends = Endpoints {
+            clock: Clock::start(),
+            end,
+            namespaces,
+            epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
+            flows: Vec::with_capacity(flows.len()),
+            users: vec![User::default()],
+            joining: vec![None; classes.len()],
+            workload: Workload::new(classes, seed),
+            timers: Timers::default(),
+            reports,
+            seed,
+            buffer: vec![0; connection::CHUNK],
+        };
+        for (number, plan) in flows.into_iter().enumerate() {
+            let class = plan.class as usize;
+            let has_user = dynamic[class] || matches!(plan.source, SourcePlan::App(..));
+            ends.add_flow(
+                number as u32,
+                plan,
+                (congestion[class].as_deref(), dscp[class]),
+                has_user,
+                number < present,
+            )?;
+        }
+        for (class, times) in counts.into_iter().enumerate() {
+            times.into_iter().for_each(|at| ends.timers.set(at, Timer::Count(class as u32)));
+            ends.workload.open_class(class as u32);
+        }
+        ends.timers.set(Time::ZERO + SAMPLE, Timer::Sample);
+        Ok(ends)
+    }
+
+    /// Adds a flow, which starts as planned or waits for its user to join.
+    fn add_flow(
+        &mut self,
+        number: u32,
+        plan: FlowPlan,
+        (congestion, dscp): (Option<&str>, u8),
+        has_user: bool,
+        is_present: bool,
+    ) -> io::Result<()> {
+        let FlowPlan { class, user: place, source, start, stop, .. } = plan;
+        let app = source.app();
+        let mut flow = Flow::new(&source, congestion, dscp);
+        flow.listen(number, &mut self.namespaces, &self.epoll)?;
+        if !has_user {
+            self.timers.set(start, Timer::Start(number));
+            flow.until = stop.unwrap_or(Time::NEVER);
+            if let Some(stop) = stop {
+                self.timers.set(stop, Timer::Stop(number));
+            }
+        } else if is_present {
+            let user = self.workload.user(class, place).unwrap_or_else(|| {
+                let user = self.workload.add_user(class, &app, stop);
+                self.users.push(User { first: number, flows: app.connections(), wakes_at: Time::NEVER });
+                self.timers.set(start, Timer::Enter(user));
+                user
+            });
+            flow.user = Some(user);
+        } else {
+            let first = Joining { user: place, flow: number, flows: app.connections() };
+            self.joining[class as usize].get_or_insert(first);
+        }
+        self.flows.push(flow);
+        Ok(())
+    }
+
+    /// Serves the workload until the end, from `clock`'s start on; the namespaces, for their counters.
+    pub fn run(mut self, clock: Clock) -> io::Result<Namespaces> {
+        self.clock = clock;
+        let mut events = vec![EpollEvent::empty(); TOGETHER];
+        self.execute_all()?;
+        loop {
+            let now = clock.now();
+            if now >= self.end {
+                return Ok(self.namespaces);
+            }
+            while let Some(timer) = self.timers.due(now) {
+                self.expire(now, timer)?;
+                self.execute_all()?;
+            }
+            self.wait()?;
+            let ready = match self.epoll.wait(&mut events, EpollTimeout::ZERO) {
+                Err(nix::Error::EINTR) => 0,
+                found => found?,
+            };
+            for event in &events[..ready] {
+                let (role, number) = (ROLES[(event.data() >> 32) as usize], event.data() as u32);
+                self.serve(role, number, event.events())?;
+                self.execute_all()?;
+            }
+        }
+    }
+
+    /// Sleeps until a socket is ready, or a timer due.
+    fn wait(&self) -> io::Result<()> {
+        let until = self.timers.next().unwrap_or(self.end).min(self.end);
+        let left = Duration::from_nanos(until.since(self.clock.now()).nanos());
+        let mut polled = [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut polled, Some(TimeSpec::from(left)), None) {
+            Ok(_) | Err(nix::Error::EINTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn expire(&mut self, now: Time, timer: Timer) -> io::Result<()> {
+        match timer {
+            Timer::Start(number) => return self.start(now, number),
+            Timer::Stop(number) => return self.stop(now, number),
+            Timer::Enter(user) => self.handle(now, Event::Start(user)),
+            Timer::Leave(user) => self.handle(now, Event::Stop(user)),
+            Timer::Count(class) => self.handle(now, Event::Count { class }),
+            Timer::Arrival(class) => self.handle(now, Event::Arrival { class }),
+            Timer::Datagram(number) => return self.send_datagrams(now, number),
+            Timer::Sample => {
+                self.sample(now);
+                self.timers.set(now + SAMPLE, Timer::Sample);
+            }
+            Timer::Wake(user) => {
+                let known = &mut self.users[user as usize];
+                if known.wakes_at <= now && now < self.workload.until(user) {
+                    known.wakes_at = Time::NEVER;
+                    // The kernel repeats what is lost.
+                    for connection in 0..known.flows {
+                        while self.workload.retry(user, connection, now).is_some() {}
+                    }
+                    self.handle(now, Event::Wake(user));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, now: Time, event: Event) {
+        self.workload.handle(now, event);
+    }
+
+    fn report(&self, report: Report) {
+        // The relay has ended where nobody reads it.
+        let _read = self.reports.send(report).is_ok();
+    }
+
+    fn execute_all(&mut self) -> io::Result<()> {
+        while let Some(command) = self.workload.poll() {
+            self.execute(self.clock.now(), command)?;
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, now: Time, command: Command) -> io::Result<()> {
+        match command {
+            Command::ArriveAt(class, at) => self.timers.set(at, Timer::Arrival(class)),
+            Command::StopAt(user, at) => self.timers.set(at, Timer::Leave(user)),
+            Command::WakeAt(user, at) => {
+                let known = &mut self.users[user as usize];
+                if known.wakes_at == Time::NEVER || at < known.wakes_at {
+                    known.wakes_at = at;
+                    self.timers.set(at, Timer::Wake(user));
+                }
+            }
+            Command::Join { user, class, number } => self.join(user, class, number),
+            // Its flows listen from the start on.
+            Command::Listen(_) => {}
+            Command::Send(user, bytes) => {
+                let number = self.users[user as usize].first;
+                return self.open(now, number, Role::Sender, bytes);
+            }
+            Command::SendDatagrams(user, stream) => {
+                let number = self.users[user as usize].first;
+                self.flows[number as usize].until = self.workload.until(user);
+                return self.start_datagrams(now, number, stream);
+            }
+            Command::Request { user, connection, is_new } => {
+                return self.request(now, user, connection, is_new);
+            }
+            Command::Complete(user, began) => {
+                self.report(Report::Completed(now, self.users[user as usize].first, began));
+            }
+            Command::Played(user, played, stalled) => {
+                self.report(Report::Played(now, self.users[user as usize].first, played, stalled));
+            }
+            Command::Probed(user, probe, duration) => {
+                self.report(Report::Probed(now, self.users[user as usize].first, probe, duration));
+            }
+            Command::Reject(class) => self.report(Report::Rejected(now, class)),
+            Command::Stop(user) => {
+                for number in self.numbers(user) {
+                    self.stop(now, number)?;
+                }
+            }
+            Command::Release(user) => {
+                if self.numbers(user).all(|number| self.flows[number as usize].is_idle()) {
+                    self.handle(now, Event::Closed(user));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers(&self, user: u32) -> std::ops::Range<u32> {
+        let User { first, flows, .. } = self.users[user as usize];
+        first..first + flows
+    }
+
+    fn join(&mut self, user: u32, class: u32, number: u32) {
+        let joining = self.joining[class as usize].expect("a class that grows has a plan of what joins");
+        let first = joining.flow + (number - joining.user) * joining.flows;
+        self.users.push(User { first, flows: joining.flows, wakes_at: Time::NEVER });
+        for flow in self.numbers(user) {
+            self.flows[flow as usize].user = Some(user);
+        }
+    }
+
+    /// Starts a flow that has no user.
+    fn start(&mut self, now: Time, number: u32) -> io::Result<()> {
+        if let Some(plan) = self.flows[number as usize].datagrams.clone() {
+            let stream = Box::new(sojourn_workload::Datagrams::new(plan, self.seed, now));
+            return self.start_datagrams(now, number, stream);
+        }
+        self.open(now, number, Role::Sender, u64::MAX)
+    }
+
+    /// Opens a connection from the sender, with so many bytes to send, or from the receiver.
+    fn open(&mut self, now: Time, number: u32, from: Role, bytes: u64) -> io::Result<()> {
+        let flow = &mut self.flows[number as usize];
+        flow.close(&self.epoll);
+        let connection = flow.connect(number, from, &mut self.namespaces)?;
+        self.epoll.add(&connection.stream, EpollEvent::new(connection.interest(), token(from, number)))?;
+        match from {
+            Role::Sender => {
+                flow.sender = Some(Connection { limit: bytes, ..connection });
+                self.report(Report::Began(now, number));
+            }
+            _ => flow.receiver = Some(connection),
+        }
+        Ok(())
+    }
+
+    /// A user sends a request from its receiver.
+    fn request(&mut self, now: Time, user: u32, connection: u32, is_new: bool) -> io::Result<()> {
+        let number = self.users[user as usize].first + connection;
+        let (purpose, serial, size) = {
+            let transaction = self.workload.transaction(user, connection);
+            (transaction.purpose, transaction.serial, transaction.request_size)
+        };
+        if is_new {
+            self.open(now, number, Role::Receiver, 0)?;
+        }
+        let flow = &mut self.flows[number as usize];
+        match purpose {
+            Purpose::Close => {
+                if let Some(receiver) = flow.receiver.take() {
+                    let _known = self.epoll.delete(&receiver.stream).is_ok();
+                }
+            }
+            Purpose::Open => {}
+            Purpose::Data(_) | Purpose::Endless | Purpose::Interleaved(_) => {
+                let bytes = u64::from(size).saturating_sub(flow::HEADERS).max(1);
+                flow.requested.push_back((bytes, serial));
+                if let Some(receiver) = &mut flow.receiver {
+                    receiver.limit += bytes;
+                }
+                self.write(now, Role::Receiver, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends nothing new over a flow.
+    fn stop(&mut self, now: Time, number: u32) -> io::Result<()> {
+        let flow = &mut self.flows[number as usize];
+        flow.stream = None;
+        let was_sending = flow.sender.is_some();
+        if let Some(sender) = &mut flow.sender {
+            sender.limit = sender.sent;
+            sender.is_last = true;
+        }
+        if flow.requests != Requests::None
+            && let Some(receiver) = flow.receiver.take()
+        {
+            let _known = self.epoll.delete(&receiver.stream).is_ok();
+        }
+        if was_sending {
+            self.report(Report::Stopped(now, number));
+            self.write(now, Role::Sender, number)?;
+        }
+        Ok(())
+    }
+
+    /// A socket is ready.
+    fn serve(&mut self, role: Role, number: u32, flags: EpollFlags) -> io::Result<()> {
+        let now = self.clock.now();
+        match role {
+            Role::Listener => self.accept(now, number),
+            Role::DatagramSender => self.read_answers(now, number),
+            Role::DatagramReceiver => self.receive_datagrams(now, number),
+            Role::Sender | Role::Receiver => {
+                if flags.intersects(EpollFlags::EPOLLOUT) {
+                    self.connected(now, role, number);
+                    self.write(now, role, number)?;
+                }
+                if flags.intersects(EpollFlags::EPOLLIN | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR) {
+                    self.read(now, role, number)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A connection comes in: at the sender where the receiver requests, else at the receiver.
+    fn accept(&mut self, now: Time, number: u32) -> io::Result<()> {
+        let flow = &mut self.flows[number as usize];
+        let Some(connection) = flow.accept()? else { return Ok(()) };
+        let is_requested = flow.requests != Requests::None;
+        let (role, place) = if is_requested {
+            (Role::Sender, &mut flow.sender)
+        } else {
+            (Role::Receiver, &mut flow.receiver)
+        };
+        if let Some(before) = place.take() {
+            let _known = self.epoll.delete(&before.stream).is_ok();
+        }
+        self.epoll.add(&connection.stream, EpollEvent::new(connection.interest(), token(role, number)))?;
+        *place = Some(connection);
+        if is_requested {
+            self.report(Report::Began(now, number));
+        }
+        Ok(())
+    }
+
+    /// The connection of a receiver that requests is established.
+    fn connected(&mut self, now: Time, role: Role, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        let Some(receiver) = flow.receiver.as_mut().filter(|_| role == Role::Receiver) else { return };
+        let is_new = !std::mem::replace(&mut receiver.is_established, true);
+        if is_new && flow.requests == Requests::Several && self.transaction(number, |of| of.connected(now)) {
+            self.answered(now, number);
+        }
+    }
+
+    /// Writes what is to be sent, as much as the kernel takes.
+    fn write(&mut self, now: Time, role: Role, number: u32) -> io::Result<()> {
+        let flow = &mut self.flows[number as usize];
+        let connection = if role == Role::Sender { &mut flow.sender } else { &mut flow.receiver };
+        let Some(open) = connection else { return Ok(()) };
+        match open.write(&self.buffer)? {
+            true => {
+                self.epoll.modify(&open.stream, &mut EpollEvent::new(open.interest(), token(role, number)))?
+            }
+            false => self.ended(now, role, number),
+        }
+        Ok(())
+    }
+
+    /// Reads what has come.
+    fn read(&mut self, now: Time, role: Role, number: u32) -> io::Result<()> {
+        let flow = &mut self.flows[number as usize];
+        let connection = if role == Role::Sender { &mut flow.sender } else { &mut flow.receiver };
+        let Some(open) = connection else { return Ok(()) };
+        let (bytes, is_open) = open.read(&mut self.buffer)?;
+        let received = open.received;
+        if bytes > 0 && role == Role::Receiver {
+            self.report(Report::Received(now, number, bytes));
+            self.delivered(now, number, received);
+        } else if bytes > 0 {
+            self.take_requests(now, number, received)?;
+        }
+        if !is_open {
+            self.ended(now, role, number);
+        }
+        Ok(())
+    }
+
+    /// A receiver has so many bytes of its connection.
+    fn delivered(&mut self, now: Time, number: u32, end: u64) {
+        let flow = &self.flows[number as usize];
+        if flow.user.is_none() {
+            return;
+        }
+        let is_requester = flow.requests != Requests::None;
+        let mut began = Time::ZERO;
+        let completes = self.transaction(number, |transaction| {
+            began = transaction.began;
+            transaction.is_pending && transaction.delivered(now, end)
+        });
+        if completes && is_requester {
+            self.answered(now, number);
+        } else if completes {
+            self.report(Report::Completed(now, number, began));
+        }
+    }
+
+    /// A sender has so many bytes of requests.
+    fn take_requests(&mut self, now: Time, number: u32, received: u64) -> io::Result<()> {
+        let flow = &mut self.flows[number as usize];
+        while let Some((bytes, serial)) = flow.requested.front().copied() {
+            let Some(sender) = &mut flow.sender else { break };
+            if received - sender.taken < bytes {
+                break;
+            }
+            sender.taken += bytes;
+            flow.requested.pop_front();
+            let (sent, user, first) =
+                (sender.sent, flow.user, flow.user.map(|user| self.users[user as usize].first));
+            let Some((user, first)) = user.zip(first) else { break };
+            let transaction = self.workload.transaction(user, number - first);
+            transaction.interleave(serial, sent);
+            let end = match transaction.purpose {
+                Purpose::Endless | Purpose::Interleaved(_) => u64::MAX,
+                _ => transaction.end,
+            };
+            sender.limit = sender.limit.max(end);
+            sender.is_last = flow.requests == Requests::One;
+        }
+        self.write(now, Role::Sender, number)
+    }
+
+    /// The newest transaction of a flow.
+    fn transaction(
+        &mut self,
+        number: u32,
+        act: impl FnOnce(&mut sojourn_workload::Transaction) -> bool,
+    ) -> bool {
+        let Some(user) = self.flows[number as usize].user else { return false };
+        let connection = number - self.users[user as usize].first;
+        act(self.workload.transaction(user, connection))
+    }
+
+    fn answered(&mut self, now: Time, number: u32) {
+        let Some(user) = self.flows[number as usize].user else { return };
+        let connection = number - self.users[user as usize].first;
+        self.handle(now, Event::Answered { user, connection });
+    }
+
+    /// The other end of a connection has closed it.
+    fn ended(&mut self, now: Time, role: Role, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        let connection = if role == Role::Sender { &mut flow.sender } else { &mut flow.receiver };
+        let Some(over) = connection.take() else { return };
+        let _known = self.epoll.delete(&over.stream).is_ok();
+        if role == Role::Sender {
+            let user = flow.user;
+            self.report(Report::Stopped(now, number));
+            if let Some(user) = user {
+                self.handle(now, Event::Acknowledged(user));
+            }
+        }
+    }
+
+    /// Reports the kernel's congestion windows and round trips.
+    fn sample(&self, now: Time) {
+        for (number, flow) in self.flows.iter().enumerate() {
+            let Some(sampled) = flow.sender.as_ref().and_then(|sender| info::of(&sender.stream)) else {
+                continue;
+            };
+            let number = number as u32;
+            self.report(Report::Window(now, number, sampled.window));
+            if let Some(smoothed) = sampled.smoothed {
+                self.report(Report::Smoothed(number, smoothed));
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! A run of a scenario in the live plant.
+
+use crate::carried;
+use crate::clock::Clock;
+use crate::endpoints::{Endpoints, Plan, Report};
+use crate::namespace::{self, Namespaces, Refused, Settings, Tun};
+use crate::network::{Flow, Network};
+use crate::plant::{Live, Traffic};
+use crate::scheduling::{self, Class};
+use crate::trust::Trust;
+use sojourn_aqm::{FlowTag, Limit};
+use sojourn_measure::{Outcome, WindowRow};
+use sojourn_scenario::Scenario;
+use sojourn_sim::Observed;
+use sojourn_sim::network::{ClassPlan, FlowPlan, Hop, Joining, LinkPlan};
+use sojourn_sim::topology::{self, CustomQdisc};
+use sojourn_trace::{QdiscHeader, QdiscLog};
+use sojourn_units::{Bytes, Span, Time};
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+
+/// Number of the first host that is a user's own: of senders, and twice that of receivers.
+const HOSTS: u32 = 1 << 30;
+
+/// Reason that a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The machine does not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// A packet or a socket failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The endpoints have ended without an error.
+    #[error("the endpoints ended before the run did")]
+    Ended,
+}
+
+/// A run of a scenario, advanced in steps.
+pub struct Run {
+    observed: Observed<Live>,
+    endpoints: Option<JoinHandle<io::Result<Namespaces>>>,
+    counters: Option<Counters>,
+    class: Class,
+    load_before: Option<f64>,
+    packet_time: Span,
+}
+
+/// Findings beside the outcome.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// Packets with congestion experienced that the receiver's kernel counted.
+    pub ce_received: u64,
+    /// Checksums that a kernel found wrong.
+    pub checksum_errors: u64,
+    /// Packets that the devices dropped.
+    pub device_drops: u64,
+}
+
+impl Run {
+    /// The run with custom qdiscs, if any, at its start; the scenario has no [errors](crate::errors). The calls of the
+    /// first qdisc are written to `log`, if there is one.
+    pub fn new(
+        scenario: &Scenario,
+        seed: u64,
+        own: Vec<CustomQdisc>,
+        log: Option<Box<dyn Write + Send>>,
+    ) -> Result<Run, Failed> {
+        let is_custom = !own.is_empty();
+        let mut plan = topology::network_under(scenario, seed, own);
+        let (present, watch) = (plan.flows.len(), sojourn_sim::watchlist(scenario, &plan));
+        let mut flows = std::mem::take(&mut plan.flows);
+        for (class, of) in plan.classes.iter().enumerate() {
+            add_joining(&mut plan.links, &mut flows, class as u32, of);
+        }
+        let ways = tagged(&plan.links, &plan.classes, &flows);
+        let classes: Vec<u32> = flows.iter().map(|flow| flow.class).collect();
+        let settings = Settings { ecn: carried::has_ecn(scenario), mtu: carried::mtu(scenario) };
+        let endpoints = Plan {
+            congestion: scenario.flows.iter().map(carried::kernel_name).collect(),
+            dscp: plan.classes.iter().map(|class| class.dscp).collect(),
+            classes: plan
+                .classes
+                .iter()
+                .map(|class| {
+                    (class.churn.clone(), class.joining.as_ref().map(|joining| joining.source.app()))
+                })
+                .collect(),
+            flows,
+            present,
+            seed,
+            end: Time::ZERO + scenario.duration,
+        };
+        let load_before = scheduling::load();
+        let started = Started::new(endpoints, settings)?;
+        let packet_time = shortest_packet(scenario);
+        let header = log.map(|out| (out, header(scenario, seed, &ways)));
+        let class = scheduling::prefer();
+        let clock = started.start();
+        let Started { endpoints, devices, reports, .. } = started;
+        let (links, changes) = (std::mem::take(&mut plan.links), std::mem::take(&mut plan.changes));
+        let observed = Observed::new(scenario, watch, is_custom, |mut recorder| {
+            // The flows of the start are known to it.
+            for (number, class) in classes.iter().enumerate().skip(present) {
+                sojourn_measure::Probe::joined(&mut recorder, number as u32, *class);
+            }
+            let mut network = Network::new(links, ways, changes, recorder);
+            if let Some((out, (link, header))) = header {
+                network.record(link, QdiscLog::new(out, header));
+            }
+            Live::new(network, classes, devices, reports, clock)
+        });
+        Ok(Run { observed, endpoints: Some(endpoints), counters: None, class, load_before, packet_time })
+    }
+
+    /// Share of the time that is done.
+    pub fn progress(&self) -> f64 {
+        self.observed.progress()
+    }
+
+    /// Advances for some milliseconds; returns whether there is more.
+    pub fn advance(&mut self) -> Result<bool, Failed> {
+        let more = self.observed.advance_some(u64::MAX);
+        if let Some(error) = self.observed.plant_mut().failure() {
+            return Err(error.into());
+        }
+        if self.observed.plant().is_alone() && self.is_over() {
+            self.join()?;
+        }
+        Ok(more)
+    }
+
+    /// The outcome, the metrics of windows, the trust in them, and what kernels and devices counted.
+    pub fn finish(mut self) -> Result<(Outcome, Vec<WindowRow>, Trust, Traffic, Counters), Failed> {
+        scheduling::restore(self.class);
+        self.join()?;
+        let counters = self.counters.ok_or(Failed::Ended)?;
+        let log = self.observed.plant_mut().network().take_trace();
+        let live = self.observed.plant();
+        let traffic = live.traffic();
+        let trust = Trust {
+            lateness: live.lateness().clone(),
+            packet_time: self.packet_time,
+            device_drops: counters.device_drops,
+            class: self.class,
+            load: [self.load_before, scheduling::load()],
+        };
+        log.map_or(Ok(()), QdiscLog::finish)?;
+        let (outcome, windows, _) = self.observed.finish();
+        Ok((outcome, windows, trust, traffic, counters))
+    }
+
+    fn is_over(&self) -> bool {
+        self.endpoints.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for the endpoints, and reads what their kernels counted.
+    fn join(&mut self) -> Result<(), Failed> {
+        let Some(endpoints) = self.endpoints.take() else { return Ok(()) };
+        let mut namespaces = endpoints.join().map_err(|_| Failed::Ended)??;
+        // In a thread of its own: this one stays where it is.
+        let counted = thread::spawn(move || {
+            let mut sum = Counters::default();
+            for place in [0, 1] {
+                namespaces.enter(place)?;
+                sum.device_drops += namespace::device_drops().unwrap_or(0);
+                sum.checksum_errors += namespace::counter("IpExt", "InCsumErrors").unwrap_or(0);
+                sum.ce_received = namespace::counter("IpExt", "InCEPkts").unwrap_or(0);
+            }
+            Ok::<_, io::Error>(sum)
+        });
+        self.counters = Some(counted.join().map_err(|_| Failed::Ended)??);
+        Ok(())
+    }
+}
+
+/// The endpoints in their thread, ready to start.
+struct Started {
+    endpoints: JoinHandle<io::Result<Namespaces>>,
+    devices: [Tun; 2],
+    reports: Receiver<Report>,
+    go: std::sync::mpsc::Sender<Clock>,
+}
+
+impl Started {
+    fn new(plan: Plan, settings: Settings) -> Result<Started, Failed> {
+        let (reporting, reports) = channel();
+        let (ready, is_ready) = channel::<Result<[Tun; 2], Failed>>();
+        let (go, goes) = channel::<Clock>();
+        let endpoints = thread::spawn(move || {
+            let made = Namespaces::make(settings);
+            let (namespaces, devices) = match made {
+                Ok(made) => made,
+                Err(refused) => {
+                    let _known = ready.send(Err(refused.into())).is_ok();
+                    return Err(io::Error::other("refused"));
+                }
+            };
+            let endpoints = match Endpoints::new(plan, namespaces, reporting) {
+                Ok(endpoints) => endpoints,
+                Err(error) => {
+                    let _known = ready.send(Err(error.into())).is_ok();
+                    return Err(io::Error::other("refused"));
+                }
+            };
+            let _awaited = ready.send(Ok(devices)).is_ok();
+            let clock = goes.recv().map_err(io::Error::other)?;
+            endpoints.run(clock)
+        });
+        let devices = is_ready.recv().map_err(|_| Failed::Ended)??;
+        Ok(Started { endpoints, devices, reports, go })
+    }
+
+    fn start(&self) -> Clock {
+        let clock = Clock::start();
+        // Endpoints that have failed are found at the first turn.
+        let _goes = self.go.send(clock).is_ok();
+        clock
+    }
+}
+
+/// Adds the flows of users that may join, with their own links.
+fn add_joining(links: &mut Vec<LinkPlan>, flows: &mut Vec<FlowPlan>, class: u32, of: &ClassPlan) {
+    let ClassPlan { churn, joining: Some(Joining { source, forward, reverse }), .. } = of else { return };
+    let present = if churn.arrivals.is_some() { 0 } else { churn.most };
+    let most = churn.counts.iter().map(|(_, count)| *count).fold(churn.most, u32::max);
+    for user in present..most {
+        let [forward, reverse] = [forward, reverse].map(|hops| {
+            let mut route = Vec::with_capacity(hops.len());
+            for hop in hops {
+                route.push(match hop {
+                    Hop::Link(number) => *number,
+                    Hop::Own(rate, delay) => {
+                        links.push(LinkPlan::plain(*rate, delay.at(user, most)));
+                        links.len() as u32 - 1
+                    }
+                });
+            }
+            route
+        });
+        for _ in 0..source.app().connections() {
+            flows.push(FlowPlan {
+                class,
+                user,
+                source: source.clone(),
+                forward: forward.clone(),
+                reverse: reverse.clone(),
+                start: Time::ZERO,
+                stop: churn.stop,
+            });
+        }
+    }
+}
+
+/// The flows as the network has them.
+fn tagged(links: &[LinkPlan], classes: &[ClassPlan], flows: &[FlowPlan]) -> Vec<Flow> {
+    let delay = |route: &[u32]| route.iter().fold(Span::ZERO, |sum, link| sum + links[*link as usize].delay);
+    let mut first = (u32::MAX, 0, 0);
+    let flow = |(number, flow): (usize, &FlowPlan)| {
+        if (flow.class, flow.user) != (first.0, first.1) {
+            first = (flow.class, flow.user, number as u32);
+        }
+        let ClassPlan { hosts, dscp, .. } = &classes[flow.class as usize];
+        let own = [HOSTS, 2 * HOSTS].map(|own| own | first.2);
+        let tag = FlowTag {
+            class: flow.class,
+            from_host: hosts[0].unwrap_or(own[0]),
+            to_host: hosts[1].unwrap_or(own[1]),
+            dscp: *dscp,
+            base_rtt: Some(delay(&flow.forward) + delay(&flow.reverse)),
+        };
+        Flow { tag, routes: [flow.forward.clone(), flow.reverse.clone()] }
+    };
+    flows.iter().enumerate().map(flow).collect()
+}
+
+/// Time of the mean packet at the fastest link that has a qdisc.
+fn shortest_packet(scenario: &Scenario) -> Span {
+    let contexts = scenario.contexts();
+    let time = |link: usize| contexts[link].rate.time_for(Bytes::new(contexts[link].packet as u64));
+    scenario.topology.managed().map(time).min().unwrap_or_default()
+}
+
+/// The first line of the trace of the first qdisc that may be replaced, and its link.
+fn header<'a>(scenario: &'a Scenario, seed: u64, flows: &[Flow]) -> (u32, QdiscHeader<'a>) {
+    let number = scenario.topology.replaceable().next().unwrap_or_default();
+    let link = &scenario.topology.links[number];
+    let limit_bytes = match link.buffer {
+        Some(Limit::Bytes(bytes)) => Some(bytes),
+        _ => None,
+    };
+    let name = |flow: &Flow| scenario.flows[flow.tag.class as usize].name.as_str();
+    let header = QdiscHeader {
+        qdisc: link.qdisc.as_ref().map_or(String::new(), ToString::to_string),
+        about: format!("{}: the kernel's packets at {}, live", scenario.title, link.name),
+        context: scenario.context(number),
+        limit_bytes,
+        draws: (seed, format!("{}/disc", link.name)),
+        flows: flows.iter().map(|flow| (name(flow), flow.tag)).collect(),
+    };
+    (number as u32, header)
+}

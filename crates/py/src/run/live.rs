@@ -1,0 +1,113 @@
+//! Runs of the live plant.
+
+use super::{Drive, holding_the_lock};
+use crate::errors::{LiveRefused, invalid};
+use crate::scenario::Scenario;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_live::run::{Counters, Failed};
+use sojourn_live::trust::Trust;
+use sojourn_measure::{Outcome, WindowRow};
+use sojourn_scenario as scenario;
+use sojourn_sim::topology::CustomQdisc;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Moves this process out of the machine's network for good, into a user namespace where that needs one; it must
+/// have one thread. Raises `LiveRefused` where the machine does not allow it.
+#[pyfunction]
+pub(crate) fn leave_machine() -> PyResult<()> {
+    sojourn_live::namespace::leave_machine().map_err(|refused| raised(Failed::Refused(refused)))
+}
+
+/// Rejects a scenario that the live plant does not carry, with a line for each unsupported part.
+#[pyfunction]
+pub(crate) fn check_live(scenario: &Bound<'_, Scenario>) -> PyResult<()> {
+    let scenario = scenario.get().for_a_run(scenario.py(), &crate::callbacks::Failure::default())?;
+    let errors = sojourn_live::errors(&scenario);
+    if errors.is_empty() { Ok(()) } else { Err(invalid(errors)) }
+}
+
+/// A run of the live plant.
+pub(super) struct Live {
+    run: sojourn_live::Run,
+    /// Packets cost calls into Python.
+    every_packet: bool,
+    failure: Option<Failed>,
+}
+
+impl Live {
+    pub(super) fn new(
+        scenario: &scenario::Scenario,
+        seed: u64,
+        (own, every_packet): (Vec<CustomQdisc>, bool),
+        trace: Option<&Path>,
+    ) -> PyResult<Live> {
+        let log = trace.map(|path| {
+            let file = File::create_new(path)?;
+            Ok::<Box<dyn Write + Send>, std::io::Error>(Box::new(BufWriter::new(file)))
+        });
+        let log = log.transpose().map_err(|error| raised(error.into()))?;
+        let run = sojourn_live::Run::new(scenario, seed, own, log).map_err(raised)?;
+        Ok(Live { run, every_packet, failure: None })
+    }
+
+    pub(super) fn finish(self) -> PyResult<(Outcome, Vec<WindowRow>, LiveFacts)> {
+        let (outcome, windows, trust, _, counters) = self.run.finish().map_err(raised)?;
+        Ok((outcome, windows, LiveFacts { trust, counters }))
+    }
+}
+
+impl Drive for Live {
+    fn advance(&mut self) -> bool {
+        let run = &mut self.run;
+        let more = if self.every_packet { holding_the_lock(|| run.advance()) } else { run.advance() };
+        more.unwrap_or_else(|failed| {
+            self.failure = Some(failed);
+            false
+        })
+    }
+    fn progress(&self) -> f64 {
+        self.run.progress()
+    }
+    fn check_records(&mut self) -> PyResult<()> {
+        self.failure.take().map_or(Ok(()), |failed| Err(raised(failed)))
+    }
+}
+
+/// Facts about a live run that its trust follows from.
+pub(super) struct LiveFacts {
+    trust: Trust,
+    counters: Counters,
+}
+
+impl LiveFacts {
+    pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let LiveFacts { trust, counters } = self;
+        let late = |share| trust.lateness.quantile(share).map(|late| late.seconds());
+        let dict = PyDict::new(py);
+        dict.set_item("verdict", trust.verdict().name())?;
+        dict.set_item("lateness_p50_s", late(0.5))?;
+        dict.set_item("lateness_p99_s", late(0.99))?;
+        dict.set_item("lateness_max_s", trust.lateness.most().seconds())?;
+        dict.set_item("packet_time_s", trust.packet_time.seconds())?;
+        dict.set_item("device_drops", counters.device_drops)?;
+        dict.set_item("checksum_errors", counters.checksum_errors)?;
+        dict.set_item("ce_received", counters.ce_received)?;
+        dict.set_item("scheduling", trust.class.name())?;
+        dict.set_item("load_before", trust.load[0])?;
+        dict.set_item("load_after", trust.load[1])?;
+        Ok(dict)
+    }
+}
+
+fn raised(failed: Failed) -> PyErr {
+    match failed {
+        Failed::Refused(refused) => {
+            LiveRefused::new_err((refused.what, refused.source.raw_os_error(), refused.source.to_string()))
+        }
+        other => PyOSError::new_err(other.to_string()),
+    }
+}

@@ -1,0 +1,69 @@
+"""Trust in live runs: whether the machine kept time, and lost no packet outside of the network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sojourn.result import Result, Row
+
+__all__ = ["NUMBERS", "VERDICTS", "lines", "void_line", "voids"]
+
+#: Verdicts, the best first: packets were on time; one in a hundred was later than a packet takes on the link;
+#: a device dropped packets.
+VERDICTS = ("good", "degraded", "void")
+#: Numbers that the trust in a run has.
+NUMBERS = ("lateness_p50_s", "lateness_p99_s", "lateness_max_s", "packet_time_s", "device_drops")
+
+
+def lines(result: Result) -> list[str]:
+    """One line for each live run.
+
+    >>> import sojourn as sj
+    >>> lines(sj.run(sj.load("dumbbell", {"duration": "41 s"})))
+    []
+    """
+    return [f"{_named(row)}: {_line(row)}" for row in _of(result)]
+
+
+def voids(result: Result) -> list[Row]:
+    """Live runs whose results say nothing."""
+    return [row for row in _of(result) if row.trust["verdict"] == "void"]
+
+
+def void_line(rows: list[Row]) -> str:
+    """What void runs lack, and what to do."""
+    names = ", ".join(_named(row) for row in rows)
+    return (
+        f"void: {names}: a device dropped packets outside of the network; for a good run, lower the rate "
+        "or the number of flows, end other programs, and run as root (SCHED_FIFO)"
+    )
+
+
+def _of(result: Result) -> list[Row]:
+    return [row for row in result.runs if row.trust]
+
+
+def _named(row: Row) -> str:
+    return f"{row.qdisc} live, seed {row.seed}"
+
+
+def _line(row: Row) -> str:
+    trust = row.trust
+    p50, p99, most, packet = (_ms(trust.get(f"{name}_s")) for name in _LATE)
+    drops = trust.get("device_drops") or 0
+    loads = " to ".join(
+        str(trust[key]) for key in ("load_before", "load_after") if trust.get(key) is not None
+    )
+    return (
+        f"{trust['verdict']}; lateness p50 {p50}, p99 {p99}, max {most} (a packet takes {packet}); "
+        f"device drops {drops}; {trust.get('scheduling')}; load {loads or 'unknown'}"
+    )
+
+
+#: Names of times.
+_LATE = ("lateness_p50", "lateness_p99", "lateness_max", "packet_time")
+
+
+def _ms(value: float | int | str | None) -> str:
+    return "none" if not isinstance(value, int | float) else f"{value * 1e3:.3g} ms"

@@ -1,0 +1,169 @@
+"""Live runs: the machine's own TCP through our qdiscs. Where the machine forbids them, they are skipped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import sojourn as sj
+from sojourn.result import Row, trust
+
+#: Four flows at 20 Mbit/s, seconds long.
+LIVE = """
+title = "Live"
+duration = "5 s"
+warmup = "2 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "10 ms"
+buffer = "200 packets"
+qdisc = "pi2"
+[[flows]]
+name = "bulk"
+count = 4
+cc = "cubic"
+access = { rate = "1 Gbit/s", delay = "5 ms" }
+[[flows]]
+name = "probe"
+app = "ping"
+access = { rate = "1 Gbit/s", delay = "5 ms" }
+"""
+
+
+@pytest.fixture
+def live(folder, sojourn):
+    """`sojourn lab live.toml`, or a skip where the machine does not allow it."""
+    (folder / "live.toml").write_text(LIVE)
+
+    def lab(*arguments):
+        done = sojourn("lab", "live.toml", *arguments)
+        if done.returncode == 3:
+            pytest.skip(done.stderr.strip())
+        return done
+
+    return lab
+
+
+def test_a_live_run_has_the_rows_and_the_series_of_the_packet_plant(live, sojourn, folder):
+    done = live("--json", "--out", "out")
+    document = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    first = document["runs"][0]
+    assert first["plant"] == "live"
+    assert first["trust"]["verdict"] in ("good", "degraded")
+    kept = first["conservation"]
+    assert kept["offered"] == kept["delivered"] + kept["dropped"] + kept["held"]
+    packets = json.loads(sojourn("run", "live.toml", "--json").stdout)["runs"]
+    for ours, theirs in zip(document["runs"], packets, strict=True):
+        assert ours.get("class") == theirs.get("class")
+        assert list(ours["metrics"]) == list(theirs["metrics"])
+        lacking = {
+            name
+            for name, value in theirs["metrics"].items()
+            if value is not None and ours["metrics"][name] is None
+        }
+        assert not lacking, ours.get("class")
+    least = 0.9 if first["trust"]["verdict"] == "good" else 0.3
+    assert least * 20e6 <= first["metrics"]["goodput_bps"] <= 20e6
+    ping = next(row for row in document["runs"] if row.get("class") == "probe")
+    assert ping["metrics"]["rtt_p50_s"] >= 0.04
+    result = sj.Result.read(folder / "out")
+    assert result.runs[0].trust == first["trust"]
+    assert set(result.series["name"].unique()) >= {"queue_packets", "sojourn_s", "p"}
+    assert "live, seed 1" in trust.lines(result)[0]
+
+
+def test_the_page_lays_live_beside_packets(live, sojourn, folder):
+    live()
+    done = sojourn("run", "live.toml", "--plant", "packet,live", "--out", "both", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "pi2 live, seed 1: " in done.stdout
+    page = sj.Result.read(folder / "both").report(folder / "page.html").read_text()
+    assert "packet by packet and live" in page
+
+
+def test_the_verdicts_of_a_live_qdisc_replay_bit_for_bit(live, sojourn, folder):
+    live("--qdisc", "fq_codel", "--record", "trace", "--out", "out", "--quiet")
+    path = folder / "out" / "trace.fq_codel.seed1.jsonl"
+    done = sojourn("replay", path, "--qdisc", "tail_drop", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["difference"] is None
+    own, other = found["passages"]["fq_codel"], found["passages"]["tail_drop"]
+    assert own["offered"] == other["offered"] > 1000
+    lines = path.read_text().splitlines()
+    place = next(place for place, line in enumerate(lines) if '"sent":0' in line)
+    lines[place] = lines[place].replace('"sent":0', '"sent":1')
+    path.write_text("\n".join(lines) + "\n")
+    done = sojourn("replay", path)
+    assert done.returncode == 1
+    assert f"line {place + 1}: answers sent 0, expected 1" in done.stderr
+
+
+def test_a_law_in_python_runs_live(live, folder):
+    (folder / "mine.py").write_text(
+        "import sojourn\n\n"
+        "class Mine(sojourn.Controller):\n"
+        "    period = '10 ms'\n"
+        "    def update(self, seen):\n"
+        "        return min(1.0, 1e-4 * seen.backlog_packets)\n"
+    )
+    done = live("--qdisc", "mine.py:Mine", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["conservation"]["delivered"] > 1000
+
+
+def test_nothing_is_left_after_a_kill(live, folder):
+    live()
+    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--set", "duration=60s"]
+    for _ in range(int(os.environ.get("KILLS", "1"))):
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            children = _children(process.pid)
+            assert children
+            process.send_signal(signal.SIGKILL)
+        end = time.monotonic() + 20
+        while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
+            assert time.monotonic() < end, "the process of the run is still there"
+            time.sleep(0.05)
+
+
+def _children(process):
+    """The processes of the run, once there are some."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        found = []
+        for task in Path(f"/proc/{process}/task").iterdir():
+            found += (task / "children").read_text().split()
+        if found:
+            return found
+        time.sleep(0.05)
+    return []
+
+
+def test_what_no_live_run_carries_is_named(sojourn, folder):
+    (folder / "live.toml").write_text(LIVE.replace('cc = "cubic"', 'cc = "cubic:hystart=false"'))
+    done = sojourn("lab", "live.toml")
+    assert done.returncode == 2
+    expected = (
+        "sojourn lab: --plant live: flows[0].cc: cubic:hystart=false is no congestion control of the kernel"
+    )
+    assert expected.removeprefix("sojourn lab: ") in done.stderr
+
+
+def test_a_record_of_one_plant_needs_that_plant(sojourn):
+    done = sojourn("run", "small.toml", "--record", "trace", "--out", "out")
+    assert done.returncode == 2
+    assert "--record: trace is of the plant live alone; expected --plant live, or sojourn lab" in done.stderr
+    done = sojourn("lab", "small.toml", "--record", "flows", "--out", "out")
+    assert done.returncode == 2
+    assert "--record: flows is of the plant packet alone; expected the plant packet, too" in done.stderr
+
+
+def test_a_void_run_is_named_with_its_remedy():
+    row = Row("live", "pi2", 3, "bottleneck", {}, {}, trust={"verdict": "void", "device_drops": 7})
+    assert trust.void_line([row]).startswith("void: pi2 live, seed 3: a device dropped packets")
