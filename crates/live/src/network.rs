@@ -252,7 +252,7 @@ impl<P: Probe> Network<P> {
         let mut packet = Packet::kept_at(place, FlowId(flow), len, ip::ecn(&kept.bytes));
         if link.qdisc.is_none() {
             let sent = link.send(now.max(link.free), u32::from(len));
-            return self.cross(number, place, sent);
+            return self.cross(number, place, &sent);
         }
         let Some(qdisc) = &mut link.qdisc else { return };
         if link.is_divided {
@@ -297,11 +297,11 @@ impl<P: Probe> Network<P> {
         }
         let sent = link.send(now, packet.size());
         link.schedule(now);
-        self.cross(number, place, sent);
+        self.cross(number, place, &sent);
     }
 
     /// A packet leaves the wire of a link.
-    fn cross(&mut self, number: usize, place: u32, sent: Sent) {
+    fn cross(&mut self, number: usize, place: u32, sent: &Sent) {
         let kept = &mut self.held.packets[place as usize];
         if sent.lost || sent.corrupt {
             self.probe.lost(sent.at, number as u32, kept.flow);
@@ -381,7 +381,7 @@ impl<P: Probe> Network<P> {
 
 impl Held {
     /// Keeps a packet with these bytes; its place.
-    fn keep(&mut self, bytes: &[u8], kept: Kept) -> u32 {
+    fn keep(&mut self, bytes: &[u8], mut kept: Kept) -> u32 {
         let place = self.free.pop().unwrap_or(self.packets.len() as u32);
         if place as usize == self.packets.len() {
             self.packets.push(Kept::default());
@@ -390,7 +390,8 @@ impl Held {
         let mut memory = std::mem::take(&mut here.bytes);
         memory.clear();
         memory.extend_from_slice(bytes);
-        *here = Kept { bytes: memory, id: self.next_id, ..kept };
+        (kept.bytes, kept.id) = (memory, self.next_id);
+        *here = kept;
         self.next_id += 1;
         place
     }

@@ -1,7 +1,7 @@
 //! The live plant: reads packets of two TUN devices, passes them through the network, and writes those that leave.
 
 use crate::clock::Clock;
-use crate::endpoints::{Report, flow_of};
+use crate::endpoints::{Report, Reports, flow_of};
 use crate::ip;
 use crate::lateness::Lateness;
 use crate::namespace::Tun;
@@ -14,7 +14,6 @@ use sojourn_sim::{Packet, Plant};
 use sojourn_units::{Ecn, Span, Time};
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 /// Packets read from one device before the others are looked at.
@@ -45,14 +44,14 @@ pub struct Live {
     devices: [Tun; 2],
     clock: Clock,
     now: Time,
-    reports: Receiver<Report>,
+    reports: Reports,
+    /// Those that were taken.
+    taken: Vec<Report>,
     traffic: Traffic,
     lateness: Lateness,
     left: Vec<Left>,
     buffer: Vec<u8>,
     failure: Option<io::Error>,
-    /// The endpoints have ended.
-    is_alone: bool,
 }
 
 impl Live {
@@ -61,7 +60,7 @@ impl Live {
         network: Network<Recorder>,
         classes: Vec<u32>,
         devices: [Tun; 2],
-        reports: Receiver<Report>,
+        reports: Reports,
         clock: Clock,
     ) -> Live {
         Live {
@@ -71,12 +70,12 @@ impl Live {
             clock,
             now: Time::ZERO,
             reports,
+            taken: Vec::new(),
             traffic: Traffic::default(),
             lateness: Lateness::default(),
             left: Vec::new(),
             buffer: vec![0; LARGEST],
             failure: None,
-            is_alone: false,
         }
     }
 
@@ -98,11 +97,6 @@ impl Live {
     /// The error that stopped it.
     pub fn failure(&mut self) -> Option<io::Error> {
         self.failure.take()
-    }
-
-    /// The endpoints ended before the run did.
-    pub fn is_alone(&self) -> bool {
-        self.is_alone
     }
 
     /// One round: reads, advances to the present, at most to `stop`, writes, and sleeps until there is more to do.
@@ -129,15 +123,11 @@ impl Live {
 
     /// Passes the reports of the endpoints on.
     fn listen(&mut self) {
-        loop {
-            match self.reports.try_recv() {
-                Ok(Report::Smoothed(flow, rtt)) => self.network.smoothed(flow, rtt),
-                Ok(report) => report.pass(self.network.probe(), |flow| self.classes[flow as usize]),
-                Err(TryRecvError::Empty) => return,
-                Err(TryRecvError::Disconnected) => {
-                    self.is_alone = true;
-                    return;
-                }
+        self.reports.take(&mut self.taken);
+        for report in self.taken.drain(..) {
+            match report {
+                Report::Smoothed(flow, rtt) => self.network.smoothed(flow, rtt),
+                _ => report.pass(self.network.probe(), |flow| self.classes[flow as usize]),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::carried;
 use crate::clock::Clock;
-use crate::endpoints::{Endpoints, Plan, Report};
+use crate::endpoints::{Endpoints, Plan, Reports};
 use crate::namespace::{self, Namespaces, Refused, Settings, Tun};
 use crate::network::{Flow, Network};
 use crate::plant::{Live, Traffic};
@@ -17,7 +17,7 @@ use sojourn_sim::topology::{self, CustomQdisc};
 use sojourn_trace::{QdiscHeader, QdiscLog};
 use sojourn_units::{Bytes, Span, Time};
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 
 /// Number of the first host that is a user's own: of senders, and twice that of receivers.
@@ -125,7 +125,7 @@ impl Run {
         if let Some(error) = self.observed.plant_mut().failure() {
             return Err(error.into());
         }
-        if self.observed.plant().is_alone() && self.is_over() {
+        if self.is_over() {
             self.join()?;
         }
         Ok(more)
@@ -179,13 +179,14 @@ impl Run {
 struct Started {
     endpoints: JoinHandle<io::Result<Namespaces>>,
     devices: [Tun; 2],
-    reports: Receiver<Report>,
+    reports: Reports,
     go: std::sync::mpsc::Sender<Clock>,
 }
 
 impl Started {
     fn new(plan: Plan, settings: Settings) -> Result<Started, Failed> {
-        let (reporting, reports) = channel();
+        let reports = Reports::default();
+        let reporting = reports.clone();
         let (ready, is_ready) = channel::<Result<[Tun; 2], Failed>>();
         let (go, goes) = channel::<Clock>();
         let endpoints = thread::spawn(move || {

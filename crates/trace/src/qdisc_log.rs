@@ -3,7 +3,7 @@
 use crate::lines::ecn_word;
 use serde_json::{Value as Json, json};
 use sojourn_aqm::{FlowTag, LinkContext};
-use sojourn_units::{Ecn, Rate, Time};
+use sojourn_units::{Ecn, Rate, Span, Time};
 use std::io::{self, Write};
 
 /// The trace of a qdisc that runs.
@@ -37,13 +37,13 @@ impl QdiscLog {
             .into_iter()
             .map(|(class, tag)| {
                 let FlowTag { dscp, from_host, to_host, base_rtt, .. } = tag;
-                let base_rtt = base_rtt.map(|rtt| rtt.nanos());
+                let base_rtt = base_rtt.map(Span::nanos);
                 json!({ "class": class, "dscp": dscp, "from_host": from_host, "to_host": to_host, "base_rtt_ns": base_rtt })
             })
             .collect();
         let link = json!({
             "rate_bps": context.rate.bits_per_second(), "packet_bytes": context.packet, "limit_packets": limit,
-            "flows": context.flows, "base_rtt_ns": context.base_rtt.map(|rtt| rtt.nanos()),
+            "flows": context.flows, "base_rtt_ns": context.base_rtt.map(Span::nanos),
         });
         let mut log = QdiscLog { out, failure: None };
         let [qdisc, about, stream] = [qdisc, about, stream].map(Json::from);

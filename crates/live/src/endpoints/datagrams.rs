@@ -82,7 +82,9 @@ impl Endpoints {
         if next < flow.until {
             self.timers.set(next, Timer::Datagram(number));
         }
-        sent.into_iter().for_each(|report| self.report(report));
+        for report in sent {
+            self.report(report);
+        }
         Ok(())
     }
 

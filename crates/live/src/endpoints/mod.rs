@@ -2,7 +2,7 @@
 //!
 //! It is the host of a [`Workload`], as the engine of the packet plant is: it executes its commands over connections and
 //! reports its events. Senders are in the first namespace and receivers in the second, whatever the routes of their flows;
-//! each flow has a port of its own, by which the relay knows its packets.
+//! each flow has a port of its own, by which the plant knows its packets.
 
 mod connection;
 mod datagrams;
@@ -11,7 +11,7 @@ mod info;
 mod report;
 mod timers;
 
-pub use report::Report;
+pub use report::{Report, Reports};
 
 use crate::clock::Clock;
 use crate::namespace::Namespaces;
@@ -26,7 +26,6 @@ use sojourn_units::{Span, Time};
 use sojourn_workload::{AppPlan, Churn, Command, Event, Purpose, Requests, Workload};
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 use timers::{Timer, Timers};
 
@@ -68,7 +67,7 @@ pub struct Endpoints {
     joining: Vec<Option<Joining>>,
     workload: Workload,
     timers: Timers,
-    reports: Sender<Report>,
+    reports: Reports,
     seed: u64,
     buffer: Vec<u8>,
 }
@@ -112,7 +111,7 @@ fn token(role: Role, flow: u32) -> u64 {
 
 impl Endpoints {
     /// The endpoints of a plan, with all sockets that listen.
-    pub fn new(plan: Plan, namespaces: Namespaces, reports: Sender<Report>) -> io::Result<Endpoints> {
+    pub fn new(plan: Plan, namespaces: Namespaces, reports: Reports) -> io::Result<Endpoints> {
         let Plan { flows, congestion, dscp, classes, present, seed, end } = plan;
         let counts: Vec<Vec<Time>> =
             classes.iter().map(|(churn, _)| churn.counts.iter().map(|(at, _)| *at).collect()).collect();
@@ -143,7 +142,9 @@ impl Endpoints {
             )?;
         }
         for (class, times) in counts.into_iter().enumerate() {
-            times.into_iter().for_each(|at| ends.timers.set(at, Timer::Count(class as u32)));
+            for at in times {
+                ends.timers.set(at, Timer::Count(class as u32));
+            }
             ends.workload.open_class(class as u32);
         }
         ends.timers.set(Time::ZERO + SAMPLE, Timer::Sample);
@@ -256,8 +257,7 @@ impl Endpoints {
     }
 
     fn report(&self, report: Report) {
-        // The relay has ended where nobody reads it.
-        let _read = self.reports.send(report).is_ok();
+        self.reports.add(report);
     }
 
     fn execute_all(&mut self) -> io::Result<()> {
@@ -463,11 +463,11 @@ impl Endpoints {
         let flow = &mut self.flows[number as usize];
         let connection = if role == Role::Sender { &mut flow.sender } else { &mut flow.receiver };
         let Some(open) = connection else { return Ok(()) };
-        match open.write(&self.buffer)? {
-            true => {
-                self.epoll.modify(&open.stream, &mut EpollEvent::new(open.interest(), token(role, number)))?
-            }
-            false => self.ended(now, role, number),
+        if open.write(&self.buffer)? {
+            let interest = open.interest();
+            self.epoll.modify(&open.stream, &mut EpollEvent::new(interest, token(role, number)))?;
+        } else {
+            self.ended(now, role, number);
         }
         Ok(())
     }

@@ -3,6 +3,28 @@
 use sojourn_measure::{Cwnd, Probe, ProbeTime};
 use sojourn_units::{Span, Time};
 use sojourn_workload::RpmProbe;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Reports that wait for the plant.
+///
+/// The plant's thread runs before all others, and so must never wait for this one: it takes what is there if nobody
+/// is writing, and comes again later otherwise. A channel would make it spin for a sender that it has interrupted.
+#[derive(Clone, Debug, Default)]
+pub struct Reports(Arc<Mutex<Vec<Report>>>);
+
+impl Reports {
+    /// Adds a report.
+    pub fn add(&self, report: Report) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+    }
+
+    /// Exchanges the reports for `empty`, unless one is being added.
+    pub fn take(&self, empty: &mut Vec<Report>) {
+        if let Ok(mut waiting) = self.0.try_lock() {
+            std::mem::swap(&mut *waiting, empty);
+        }
+    }
+}
 
 /// A report of a flow, with its time; as the methods of [`Probe`].
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@ use sojourn_live::trust::Trust;
 use sojourn_measure::{Outcome, WindowRow};
 use sojourn_scenario as scenario;
 use sojourn_sim::topology::CustomQdisc;
+use sojourn_units::Span;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -86,7 +87,7 @@ pub(super) struct LiveFacts {
 impl LiveFacts {
     pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let LiveFacts { trust, counters } = self;
-        let late = |share| trust.lateness.quantile(share).map(|late| late.seconds());
+        let late = |share| trust.lateness.quantile(share).map(Span::seconds);
         let dict = PyDict::new(py);
         dict.set_item("verdict", trust.verdict().name())?;
         dict.set_item("lateness_p50_s", late(0.5))?;
