@@ -84,7 +84,9 @@ def test_the_page_lays_live_beside_packets(live, sojourn, folder):
     assert done.returncode == 0, done.stderr
     assert "pi2 live, seed 1: " in done.stdout
     page = sj.Result.read(folder / "both").report(folder / "page.html").read_text()
-    assert "packet by packet and live" in page
+    assert "packet by packet and live by the kernel" in page
+    assert "pi2 live, seed 1: " in page
+    assert "Broad and pale: what packets did; dotted: live packets." in page
 
 
 def test_the_verdicts_of_a_live_qdisc_replay_bit_for_bit(live, sojourn, folder):

@@ -56,13 +56,15 @@ class Stroke:
     marker: str | None = None
     #: Hatch of areas and boxes beside that of its qdisc.
     hatch: str = ""
+    #: Strokes and gaps of its own, pixels; empty: those of the qdisc, if `dashed`.
+    pattern: tuple[float, ...] = ()
 
 
-#: Strokes for several plants: the fluid's line, thin and sharp, and that of live packets, medium, lie on a
+#: Strokes for several plants: the fluid's line, thin and sharp, and that of live packets, dotted, lie on a
 #: broad and pale one of the simulated packets.
 STROKES = {
     "fluid": Stroke(width=1.2, above=2.5, marker="D", hatch="---"),
-    "live": Stroke(width=2.0, alpha=0.75, dashed=False, above=2.3, marker="^", hatch="|||"),
+    "live": Stroke(width=2.0, above=2.4, marker="^", hatch="|||", pattern=(2.0, 3.0)),
 }
 BROAD = Stroke(width=3.6, alpha=0.4, dashed=False, marker="o")
 
@@ -88,6 +90,8 @@ class Look:
     @property
     def pattern(self) -> tuple[float, ...]:
         """Strokes and gaps, pixels; empty for a solid line."""
+        if self.stroke.pattern:
+            return self.stroke.pattern
         return DASHES[self.place % len(DASHES)] if self.stroke.dashed else ()
 
     @property

@@ -13,7 +13,11 @@ from sojourn.report.parts import figure_of, prose
 from sojourn.result import Result, words
 
 BAND_NOTE = "The line is {}, the band goes from the lowest seed to the highest."
-PLANTS_NOTE = "Thin and sharp: the fluid plant; broad and pale: what packets did."
+PLANT_NOTES = {
+    "fluid": "thin and sharp: the fluid plant",
+    "packet": "broad and pale: what packets did",
+    "live": "dotted: live packets",
+}
 CCDF_NOTE = "Logarithmic axes: at p99, one packet in a hundred waits longer than the time below."
 MEAN_NOTE = "The line is the mean over the seeds."
 
@@ -77,7 +81,8 @@ def _caption(sight: live.Sight, chart: live.Chart) -> str:
         notes[0] = notes[0].removesuffix(".") + f'<span class="live-only"> ({escape(fine)})</span>.'
     notes.insert(0, _seeds_note(result))
     if chart is live.CHARTS[0]:
-        notes += [PLANTS_NOTE] * (len(result.plants) > 1)
+        strokes = "; ".join(note for plant, note in PLANT_NOTES.items() if plant in result.plants)
+        notes += [f"{strokes[0].upper()}{strokes[1:]}."] * (len(result.plants) > 1)
     if chart.name == "window" and bands.flows(result):
         kind = "Thin" if len(result.plants) == 1 else "Faint"
         notes.append(f"{kind} lines: single flows under seed {min(result.seeds)}.")

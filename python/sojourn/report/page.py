@@ -26,7 +26,7 @@ from sojourn.report import (
 )
 from sojourn.report.figures import svg
 from sojourn.report.parts import figure_of, prose, variant
-from sojourn.result import Result, metrics, words
+from sojourn.result import Result, metrics, trust, words
 from sojourn.result.words import NO_QDISC
 
 NETWORK = Canvas(size=(5.9, 1.6))
@@ -37,7 +37,7 @@ CLASS_MEANING = (
 )
 
 # The plants, as adverbs of a run.
-WAYS = {"fluid": "as a fluid", "packet": "packet by packet", "live": "live, by this machine's TCP"}
+WAYS = {"fluid": "as a fluid", "packet": "packet by packet", "live": "live by the kernel's own TCP"}
 
 # Most notes on the scenario that are shown.
 MOST_NOTES = 8
@@ -179,7 +179,7 @@ def _head(result: Result, baseline: str) -> str:
     noticed = users.section(result) if users.applies(result) else ""
     return (
         f'<header>\n<p class="kind">Sojourn report: {prose(_extent(result))}</p>\n'
-        f"<h1>{escape(result.title)}</h1>\n{answer}{_incomplete(result)}{noticed}</header>"
+        f"<h1>{escape(result.title)}</h1>\n{answer}{_incomplete(result)}{_trust(result)}{noticed}</header>"
     )
 
 
@@ -209,11 +209,25 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
 def _extent(result: Result) -> str:
     qdiscs = len(result.qdiscs)
     qdisc = "qdisc" if qdiscs == 1 else "qdiscs"
-    ways = [plant for plant in result.plants if plant in WAYS]
-    how = " and ".join(WAYS[plant] for plant in ways)
+    named = [WAYS[plant] for plant in result.plants if plant in WAYS]
+    how = " and ".join([*filter(None, [", ".join(named[:-1])]), *named[-1:]])
     if not any(one.seeded for one in result.variants):
         return f"{qdiscs} {qdisc}, {how}"
     return f"{qdiscs} {qdisc}, {words.seed_count(result)}, {how}"
+
+
+def _trust(result: Result) -> str:
+    """A line for each live run; a warning if one of them may not be believed."""
+    lines = trust.lines(result)
+    if not lines:
+        return ""
+    doubtful = any(row.trust.get("verdict") != "good" for row in result.runs if row.trust)
+    shown = [
+        *lines[:MOST_NOTES],
+        *([f"and {len(lines) - MOST_NOTES} more"] if len(lines) > MOST_NOTES else []),
+    ]
+    kind = "warning" if doubtful else "note"
+    return "".join(f'<p class="{kind}">{escape(line)}</p>\n' for line in shown)
 
 
 def _incomplete(result: Result) -> str:
