@@ -320,6 +320,49 @@ def test_a_law_is_hidden_and_shown_again(browser, page):
     assert toggle(browser, 0) == (True, before)
 
 
+def coloured(browser, name, law):
+    """Number of a chart's pixels in the colour of a law."""
+    slot = f"JSON.parse(document.getElementById('data').textContent).laws[{law}].colour"
+    return browser.evaluate(
+        f"(() => {{ const canvas = document.querySelector('[data-chart={name}] canvas');"
+        "const text = getComputedStyle(document.documentElement).getPropertyValue(`--qdisc-${" + slot + "}`);"
+        "const wanted = text.trim().match(/[0-9a-f]{2}/gi).map((hex) => parseInt(hex, 16));"
+        "const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
+        "let found = 0;"
+        "for (let i = 0; i < data.length; i += 4)"
+        "found += data[i + 3] > 200 && wanted.every((byte, k) => Math.abs(byte - data[i + k]) < 12);"
+        "return found; })()"
+    )
+
+
+def test_tails_stay_when_a_law_is_hidden_and_when_zoomed(browser, page):
+    browser.open(page)
+    look_at(browser, "ccdf")
+    assert coloured(browser, "ccdf", 1) > 50
+    toggle(browser, 0)
+    assert coloured(browser, "ccdf", 0) == 0
+    assert coloured(browser, "ccdf", 1) > 50
+    toggle(browser, 0)
+    drag(browser, "ccdf", 0.0, 0.7)
+    browser.settle()
+    assert coloured(browser, "ccdf", 1) > 50
+
+
+def test_tails_are_in_an_overlay(browser, made, tmp_path):
+    laws = many_laws(made)
+    one = made.distributions.filter((pl.col("qdisc") == "tail_drop") & (pl.col("seed") == 1))
+    delays = pl.concat([one.with_columns(pl.lit(qdisc).alias("qdisc")) for qdisc in laws.qdiscs])
+    browser.open(replace(laws, distributions=delays).report(tmp_path / "nine.html"), 1200)
+    browser.evaluate("document.getElementById('overlay').click()")
+    look_at(browser, "ccdf")
+    assert browser.evaluate("document.querySelectorAll('.toggle[aria-pressed=false]').length") == 6
+    shown = browser.evaluate(
+        "[...document.querySelectorAll('.toggle[aria-pressed=true]')].map((one) => Number(one.dataset.law))"
+    )
+    # All have the same numbers: the last one covers the others.
+    assert max(coloured(browser, "ccdf", law) for law in shown) > 50
+
+
 def test_both_plants_are_drawn_the_thin_line_on_the_broad_one(browser, both, tmp_path):
     browser.open(both.report(tmp_path / "both.html"))
     assert browser.complaints == []
@@ -438,6 +481,17 @@ def test_the_ranking_is_sorted_by_a_click(browser, made, tmp_path, width):
     browser.evaluate(f"{heads}[0].firstChild.click()")
     assert [made.qdiscs[law].partition(":")[0] for law in ranking(browser)[0]] == ["red", "tail_drop"]
     assert browser.complaints == []
+
+
+def test_cells_without_a_number_are_last_and_the_others_in_order(browser, made, tmp_path):
+    browser.open(many_laws(made).report(tmp_path / "nine.html"), 1200)
+    cells = "[...document.querySelectorAll('.ranking tbody tr')].map((row) => row.cells[2])"
+    texts = "['3', '-', '1', '2', '-', '0.5', '7', '-', '5']"
+    browser.evaluate(f"{cells}.forEach((cell, i) => (cell.firstChild.textContent = {texts}[i]))")
+    for order in (["0.5", "1", "2", "3", "5", "7"], ["7", "5", "3", "2", "1", "0.5"]):
+        browser.evaluate("document.querySelectorAll('.ranking thead th')[2].firstChild.click()")
+        found = browser.evaluate(f"{cells}.map((cell) => cell.firstChild.textContent)")
+        assert found == [*order, "-", "-", "-"]
 
 
 def test_the_others_fade_while_the_pointer_is_on_a_point(browser, page):

@@ -246,11 +246,51 @@ def test_the_headline_claims_what_the_seeds_show():
             assert float(number) == pytest.approx(value, rel=0.01)
 
 
-def test_one_seed_claims_nothing():
-    scenario = sj.load("home/evening", {"duration": "8 s", "warmup": "2 s"})
-    text = users.headline(sj.run(scenario, ["tail_drop", "fq_codel"]), "tail_drop")
-    assert "lowers" not in text
-    assert "No difference is shown in" in text
+@pytest.mark.parametrize("name", ["evening", "bufferbloat", "rrul", "call"])
+def test_one_seed_gives_its_values_and_claims_nothing(name):
+    result = sj.run(sj.load(f"home/{name}", {"duration": "12 s", "warmup": "4 s"}), ["tail_drop", "fq_codel"])
+    text = users.headline(result, "tail_drop")
+    assert text.startswith("One seed, from tail_drop to fq_codel: ")
+    assert text.endswith("Run five or more seeds for intervals.")
+    assert not re.search("lowers|raises|nothing|improve|No difference", text)
+    before, after = result.variants
+    for one in experiences(result):
+        found = claims.compare(result, one.column, one.traffic_class).means
+        if before in found and after in found:
+            pattern = rf"{re.escape(one.noun)} of {one.traffic_class} (-?[0-9.]+) to (-?[0-9.]+)"
+            values = [float(value) for value in re.search(pattern, text).groups()]
+            assert values == pytest.approx([found[before].mean, found[after].mean], rel=0.01)
+
+
+def lags(home, values):
+    """The home with these lags of its game, seed by seed, and nothing else that users notice."""
+    rows = []
+    for row in home.runs:
+        if row.qdisc in values and row.queue is None:
+            own = {"fct_p95_s": values[row.qdisc][row.seed - 1]} if row.traffic_class == "game" else {}
+            rows.append(replace(row, metrics=dict.fromkeys(row.metrics) | own))
+    return replace(home, runs=tuple(rows))
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ((0.1, 0.1002), "fq_codel changes nothing that users notice by more than 5 %."),
+        (
+            (0.4, 0.9),
+            "fq_codel is not shown to improve what users notice. "
+            "No difference is shown in the p95 lag of game (0.1 and 0.65 s).",
+        ),
+        (
+            (0.2, 0.2),
+            "fq_codel is not shown to improve what users notice. "
+            "The p95 lag of game rises from 0.1 to 0.2 s.",
+        ),
+    ],
+)
+def test_nothing_changes_where_that_is_shown_alone(home, values, sentence):
+    text = users.headline(lags(home, {"codel": (0.1, 0.1001), "fq_codel": values}), "codel")
+    assert text == f"Against codel, {sentence}"
 
 
 def test_there_is_no_headline_without_what_users_notice(home):

@@ -56,7 +56,7 @@ class Chart:
 CHARTS = (
     Chart("queue", "Queue", Plots.queue, "queue_packets"),
     Chart("delay", "Delay over time", Plots.delay, "sojourn_s", scale=None),
-    Chart("ccdf", "Tails of the delay", Plots.delay_ccdf, None),
+    Chart("ccdf", "Tails of the delay", Plots.delay_ccdf, None, from_zero=False),
     Chart("drops", "Drops", Plots.drops, "drop_ratio", scale=100, coarse=True),
     Chart("marks", "Marks", Plots.marks, "mark_ratio", scale=100, coarse=True),
     Chart("utilization", "Utilisation", Plots.utilization, "utilization", 100, coarse=True, from_zero=False),

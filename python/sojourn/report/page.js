@@ -135,9 +135,10 @@
 
   const moved = (kind) => kind === "mousemove" || kind === "mouseleave";
 
-  // The vertical range: the level's own for the whole run and for panels, else that of the visible values.
+  // The vertical range: the level's own for the whole run, for panels and for logarithms, else that of the
+  // visible values.
   function fit({ spec, view, level, small }, low, high) {
-    if (small || (!view && hidden.size === 0) || low === null || high === null) return level.y;
+    if (small || level.ticks || (!view && hidden.size === 0) || low === null || high === null) return level.y;
     const room = 0.05 * (high - low) || 0.05 * Math.abs(high) || 1;
     return [spec.fromZero ? 0 : low - room, high + room];
   }
@@ -318,7 +319,7 @@
     const order = (column) => (one, other) => {
       const [left, right] = [one, other].map((row) => row.cells[column]);
       if (column === 0) return left.textContent.localeCompare(right.textContent);
-      return number(left) - number(right) || 0;
+      return number(left) - number(right);
     };
     heads.forEach((head, column) => {
       const button = document.createElement("button");
@@ -329,8 +330,8 @@
         const ascending = head.ariaSort !== "ascending";
         for (const other of heads) other.ariaSort = null;
         head.ariaSort = ascending ? "ascending" : "descending";
-        const rows = [...body.rows].sort(order(column));
-        const filled = rows.filter((row) => column === 0 || !Number.isNaN(number(row.cells[column])));
+        const rows = [...body.rows];
+        const filled = rows.filter((row) => column === 0 || !Number.isNaN(number(row.cells[column]))).sort(order(column));
         const empty = rows.filter((row) => !filled.includes(row));
         body.append(...(ascending ? filled : filled.reverse()), ...empty);
       });

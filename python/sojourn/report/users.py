@@ -14,6 +14,8 @@ from sojourn.result.statistics import Estimate
 PANELS = {"wide": (14.5, 3), "middle": (8.8, 2), "narrow": (5.1, 1)}
 #: Most panels, and most qdiscs in them.
 MOST_PANELS, MOST_LAWS = 9, 12
+#: Largest difference that users do not notice, as a share of the larger value.
+ALIKE = 0.05
 
 #: A metric that users notice, qdisc by qdisc.
 Noticed = tuple[Experience, Comparison]
@@ -74,6 +76,20 @@ def _best(one: Experience, found: Comparison) -> Variant | None:
 
 
 def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: list[Noticed]) -> str:
+    """Sentences on the second of two qdiscs against the first, as far as the seeds go."""
+    both_have = [(one, found) for one, found in noticed if all(variant in found.means for variant in pair)]
+    if not both_have:
+        return ""
+    first, best = (names[variant] for variant in pair)
+    if max(found.seeds for _, found in both_have) == 1:
+        values = wording.both([_measured(pair, *one) for one in both_have])
+        return f"One seed, from {first} to {best}: {values}. Run five or more seeds for intervals."
+    if all(_is_alike(pair, found) for _, found in both_have):
+        return f"Against {first}, {best} changes nothing that users notice by more than {100 * ALIKE:g} %."
+    return _shown(names, pair, both_have)
+
+
+def _shown(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: list[Noticed]) -> str:
     """What is better under the second of two qdiscs, what is worse, and what is not shown to differ."""
     first, best = pair
     lower: list[str] = []
@@ -81,26 +97,33 @@ def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: l
     worse: list[str] = []
     alike: list[str] = []
     for one, found in noticed:
-        if first not in found.means or best not in found.means:
-            continue
         is_less, is_more = found.less(best, first), found.less(first, best)
-        change = _from_to(one, found.means[first], best, found.means[best])
+        change = f"from {_values(pair, one, found, 'to')}"
         what = f"the {one.noun} of {one.traffic_class}"
         if not (is_less or is_more):
-            alike.append(what)
+            alike.append(f"{what} ({_values(pair, one, found, 'and')})")
         elif is_more != one.more:
             worse.append(f"{what} {'rises' if is_more else 'falls'} {change}")
         else:
             (higher if is_more else lower).append(f"{what} {change}")
     parts = [f"{verb} {wording.both(some)}" for verb, some in (("lowers", lower), ("raises", higher)) if some]
-    better = (
-        f"{names[best]} {' and '.join(parts)}"
-        if parts
-        else f"{names[best]} improves nothing that users notice"
-    )
+    better = " and ".join(parts) or "is not shown to improve what users notice"
     less = f"{wording.both(worse)}." if worse else ""
     same = f"No difference is shown in {wording.both(alike)}." if alike else ""
-    return wording.joined(f"Against {names[first]}, {better}.", less[:1].upper() + less[1:], same)
+    return wording.joined(
+        f"Against {names[first]}, {names[best]} {better}.", less[:1].upper() + less[1:], same
+    )
+
+
+def _is_alike(pair: tuple[Variant, Variant], found: Comparison) -> bool:
+    """True if the two qdiscs are shown to differ by less than 5 %."""
+    margin = ALIKE * max(abs(found.means[variant].mean) for variant in pair)
+    return found.alike(*pair, margin=margin)
+
+
+def _measured(pair: tuple[Variant, Variant], one: Experience, found: Comparison) -> str:
+    """Text such as ``p95 ping of ping 642 to 19.8 ms``."""
+    return f"{one.noun} of {one.traffic_class} {_values(pair, one, found, 'to')}"
 
 
 def _listing(name: str, one: Variant, noticed: list[Noticed]) -> str:
@@ -113,11 +136,12 @@ def _listing(name: str, one: Variant, noticed: list[Noticed]) -> str:
     return f"{name}: {', '.join(facts)}." if facts else ""
 
 
-def _from_to(one: Experience, before: Estimate, found_at: Variant, after: Estimate) -> str:
-    """Text such as ``from 2.09 to 0.244 s``."""
-    form = wording.distinguishing(wording.plain, before, [(found_at, after)])
+def _values(pair: tuple[Variant, Variant], one: Experience, found: Comparison, between: str) -> str:
+    """Both values, such as ``2.09 to 0.244 s``."""
+    before, after = (found.means[variant] for variant in pair)
+    form = wording.distinguishing(wording.plain, before, [(pair[1], after)])
     unit = f" {one.column.unit}" if one.column.unit else ""
-    return f"from {form(before)} to {form(after)}{unit}"
+    return f"{form(before)} {between} {form(after)}{unit}"
 
 
 def _value(one: Experience, found: Estimate) -> str:
