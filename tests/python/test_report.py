@@ -27,7 +27,7 @@ from sojourn import catalogue
 from sojourn.cli import running
 from sojourn.plot import bands, style
 from sojourn.report import columns as packing
-from sojourn.report import constant, setting
+from sojourn.report import comparison, differing, setting
 from sojourn.report.figures import svg
 from sojourn.result import metrics, words
 from sojourn.result.statistics import Estimate
@@ -212,13 +212,25 @@ def test_the_tails_are_those_of_the_distribution(made):
 
 def test_what_is_equal_under_every_law_is_one_line():
     laws = {"pie": columns(0.02, 0.0), "pi": columns(0.05, 0.001)}
-    varied, same = constant.split(invented(laws), metrics.SUMMARY)
-    assert same == "Under every qdisc: utilisation 99.0 % and marks 0.0 %."
+    varied, same = differing.split(invented(laws), metrics.SUMMARY)
+    assert same == "The same under every qdisc: utilisation 99.0 %, marks 0.0 %."
     assert metrics.DROP_RATIO in varied
     assert metrics.JAIN_INDEX not in varied, "nobody has it"
-    varied, same = constant.split(invented({"pie": columns(0.02, 0.0)}), metrics.SUMMARY)
+    varied, same = differing.split(invented({"pie": columns(0.02, 0.0)}), metrics.SUMMARY)
     assert same == ""
     assert metrics.MARK_RATIO in varied
+
+
+def test_the_page_leaves_out_the_columns_that_the_terminal_leaves_out(made):
+    laws = {"pie": columns(0.02, 0.0), "pi": columns(0.05, 0.001)}
+    laws["pie"]["jain_index"], laws["pi"]["jain_index"] = [0.977, 0.99, 0.96], [0.982, 0.97, 0.98]
+    result = replace(made, runs=invented(laws).runs)
+    shown, (line,) = differing.differing(result)
+    assert "No difference is shown by 3 seeds: Jain index 0.976 to 0.977." in line
+    summary = comparison.summary(result)
+    heads = re.findall(r'<th scope="col">([^<]+)<span', summary)
+    assert heads == [column.short for column in shown]
+    assert line.removesuffix(" --all has all metrics.") in summary.replace("&nbsp;", " ")
 
 
 class Page(HTMLParser):

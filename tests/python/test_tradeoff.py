@@ -1,8 +1,10 @@
 """Delay against utilisation: the front, the ellipses, the names, and the ranking."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from invented import about, invented, measured
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -12,6 +14,7 @@ from matplotlib.text import Text
 
 import sojourn as sj
 from sojourn.plot import labels, tradeoff
+from sojourn.report import tradeoff as section
 from sojourn.result import metrics
 
 LAWS = {
@@ -33,6 +36,27 @@ def test_the_front_has_the_qdiscs_that_none_beats():
 def test_a_thousandth_of_utilisation_is_no_reason_for_more_delay():
     laws = {"pie": about(0.04, 0.97), "pi": about(0.15, 0.9705)}
     assert [one.variant.qdisc for one in tradeoff.front(points(invented(laws)))] == ["pie"]
+
+
+def two_plants(*delays):
+    """Two qdiscs as fluids and packet by packet."""
+    laws = {"pie": about(delays[0], 0.96), "pi": about(delays[1], 0.98)}
+    once = {name: {key: some[:1] for key, some in law.items()} for name, law in laws.items()}
+    fluid = invented(once, plant="fluid")
+    packet = invented(laws)
+    none = pl.DataFrame(schema={"plant": pl.String})
+    runs = (*fluid.runs, *packet.runs)
+    return replace(packet, runs=runs, series=none, distributions=none, windows=none)
+
+
+def test_the_caption_is_true_of_points_within_a_thousandth_and_of_two_plants():
+    laws = {"pie": about(0.04, 0.9995), "pi": about(0.15, 0.9999), "red": about(0.2, 1.0006)}
+    found = points(invented(laws))
+    assert [one.variant.qdisc for one in tradeoff.front(found)] == ["pie", "red"]
+    note = section.section(invented(laws))
+    assert "no qdisc has less delay at as much utilisation." in note
+    assert "Grey: one of these has no more delay, and as much utilisation, within a thousandth." in note
+    assert "no qdisc of the same plant has less delay" in section.section(two_plants(0.03, 0.05))
 
 
 def test_an_ellipse_has_one_standard_deviation_of_the_runs():

@@ -44,6 +44,14 @@ def test_the_headline_names_the_law_with_the_lower_p95_delay():
     assert "p95" not in verdicts.headline(invented({**laws, "red": wide}))
 
 
+def test_it_is_the_qdisc_of_the_lowest_delay_in_each_sentence():
+    slow = law(LOW, drops=(3.0, 3.0, 3.1), p95=[90.0, 91.0, 90.0])
+    text = verdicts.headline(invented({"codel": slow, "pi": law(HIGH, p95=[50.0, 50.0, 51.0])}))
+    assert "pi has the lower p95 delay: 50.3 ms" in text
+    price = "The price is loss: it drops 3.0 % of the packets, where pi drops 1.0 %."
+    assert text.index(price) < text.index("pi has the lower p95 delay")
+
+
 def test_the_headline_calls_a_trade_off_one():
     laws = {"tiny": columns(0.001, 0.2, 0.5), "red": columns(0.02, 0.06), "pi": columns(0.05, 0.06, 0.995)}
     assert verdicts.headline(invented(laws)).startswith(

@@ -7,7 +7,7 @@ from html import escape
 from matplotlib.axes import Axes
 
 from sojourn.plot import Plots, intervals
-from sojourn.report import constant, verdicts, wording
+from sojourn.report import differing, verdicts, wording
 from sojourn.report.parts import cell, group, name, panels, pictures, prose, table
 from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.agreement import Gap, gaps
@@ -20,9 +20,9 @@ COMPARED = (metrics.SOJOURN_MEAN_S, metrics.QUEUE_STD_PACKETS, metrics.UTILIZATI
 
 
 def summary(result: Result, ids: str = "") -> str:
-    """Every metric of every qdisc, in a table and in pictures; `ids` is the prefix of ids."""
+    """The metrics in which qdiscs differ, in a table and in pictures; `ids` is the prefix of ids."""
     columns = [words.fitted(result, column) for column in metrics.SUMMARY]
-    shown, same = constant.split(result, columns)
+    shown, same = differing.split(result, columns)
     rows = [
         (one, [cell(column, words.cell(result, one, column)) for column in shown]) for one in result.variants
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from sojourn.report import claims, wording
@@ -10,7 +10,7 @@ from sojourn.report.claims import Comparison
 from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.column import Column
 
-__all__ = ["differing"]
+__all__ = ["differing", "split"]
 
 
 #: Largest difference of means without evidence that is left out, as a share of the larger.
@@ -18,13 +18,19 @@ ALIKE = 0.05
 
 
 def differing(view: Result) -> tuple[list[Column], list[str]]:
-    """Columns of the summary in which qdiscs differ at one link, and sentences on those that are left out.
+    """Columns of the summary in which qdiscs differ at one link, and sentences on those that are left out."""
+    shown, text = split(view, [words.fitted(view, column) for column in metrics.SUMMARY])
+    return shown, [f"{text} --all has all metrics."] if text else []
+
+
+def split(view: Result, columns: Sequence[Column]) -> tuple[list[Column], str]:
+    """The columns in which qdiscs differ at one link, and sentences on those that are left out.
 
     Left out are metrics whose numbers are all the same (as printed, under one seed), and over several seeds
     those whose means are within 5 % of each other, where no interval shows a difference (`claims`). Plants
-    are not compared with each other. All columns where there is nothing to compare, or no difference.
+    are not compared with each other. All columns where there is nothing to compare, or no difference; empty
+    ones never.
     """
-    columns = [words.fitted(view, column) for column in metrics.SUMMARY]
     plants = [view.for_plant(plant) for plant in view.plants]
     found = {column: [claims.compare(one, column) for one in plants] for column in columns}
     applies = [column for column in columns if any(one.ranked for one in found[column])]
@@ -34,13 +40,13 @@ def differing(view: Result) -> tuple[list[Column], list[str]]:
         if any(_differs(one, len(part.variants)) for one, part in zip(found[column], plants, strict=True))
     ]
     if not shown:
-        return applies, []
+        return applies, ""
     alike = [column for column in applies if column not in shown]
     equal = [_range(column, found[column]) for column in alike if all(map(_is_equal, found[column]))]
     near = [_range(column, found[column]) for column in alike if not all(map(_is_equal, found[column]))]
     same = f"The same under every qdisc: {', '.join(equal)}." if equal else ""
     doubt = f"No difference is shown by {words.seed_count(view)}: {', '.join(near)}." if near else ""
-    return shown, [wording.joined(same, doubt, "--all has all metrics.")]
+    return shown, wording.joined(same, doubt)
 
 
 def _differs(found: Comparison, qdiscs: int) -> bool:

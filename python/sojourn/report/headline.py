@@ -34,7 +34,8 @@ def headline(result: Result) -> str:
         parts = [f"Mean delay: {wording.listing(delay.ranked, names, wording.time)}."]
     else:
         lowest = wording.least(delay, names, "mean delay", wording.time)
-        parts = [lowest, found.use(), found.slowest(), found.price()]
+        # The last sentence is on another qdisc.
+        parts = [lowest, found.use(), found.price(), found.slowest()]
     idle = [names[variant] for variant in result.variants if variant not in delay.means]
     return wording.joined(*parts, _no_packets(idle), wording.common_seeds(delay, busy, tail, drops))
 

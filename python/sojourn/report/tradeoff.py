@@ -7,7 +7,7 @@ from html import escape
 
 from sojourn.plot import Canvas, Plots, style, tradeoff
 from sojourn.plot.tradeoff import Point
-from sojourn.report import answer, constant, first, verdicts
+from sojourn.report import answer, differing, first, verdicts
 from sojourn.report.figures import svg
 from sojourn.report.parts import cell, figure_of, table
 from sojourn.result import Result, metrics, words
@@ -66,11 +66,12 @@ def _titled(result: Result, picture: str) -> str:
 
 def _note(found: list[Point]) -> str:
     spread = any(one.ellipse() is not None for one in found)
+    plant = "of the same plant " if len({one.variant.plant for one in found}) > 1 else ""
     runs = "Crosses: 95\u00a0% intervals. " if any(one.delay.half is not None for one in found) else ""
     runs += "Ellipses: one standard deviation of the seeds (RFC 7928, section 2.7). " if spread else ""
     return (
-        f"{runs}Bold, and joined by the line: no qdisc measured has less delay at as much utilisation, "
-        "within a thousandth. Grey: no better than one of these in either."
+        f"{runs}Bold, and joined by the line: no qdisc {plant}has less delay at as much utilisation. "
+        f"Grey: one of these {plant}has no more delay, and as much utilisation, within a thousandth."
     )
 
 
@@ -78,8 +79,8 @@ def _ranking(result: Result, found: list[Point]) -> str:
     """The qdiscs by their p95 delay; those on the front are bold."""
     best = {one.variant for one in tradeoff.front(found)}
     fitted = [words.fitted(result, column) for column in RANKED]
-    varied, _ = constant.split(result, fitted[2:])
-    columns = [*fitted[:2], *varied]
+    varied, _ = differing.split(result, fitted)
+    columns = [*fitted[:2], *(column for column in varied if column in fitted[2:])]
     order = sorted(found, key=lambda one: one.centre[0])
     rows = [
         (one.variant, [cell(column, words.cell(result, one.variant, column)) for column in columns])
