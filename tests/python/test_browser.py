@@ -229,6 +229,29 @@ def test_panels_are_drawn_in_view_and_zoom_together(browser, made, tmp_path):
     assert browser.complaints == []
 
 
+CHARTS_OF_KEYS = (
+    "[...document.querySelectorAll('.chart')].filter((one) => one.getClientRects().length > 0)"
+    ".map((one) => [one.tabIndex, one.role, one.ariaLabel,"
+    " document.getElementById(one.getAttribute('aria-describedby')).textContent])"
+)
+
+
+def test_every_chart_and_panel_is_in_reach_of_keys_and_has_a_label(browser, made, page, tmp_path):
+    browser.open(page, 1200)
+    one = browser.evaluate(CHARTS_OF_KEYS)
+    browser.open(many_laws(made).report(tmp_path / "nine.html"), 1200)
+    many = browser.evaluate(CHARTS_OF_KEYS)
+    assert len(one) == len(CHARTS)
+    assert len(many) == 9 * len(OVER_TIME) + 1
+    for found in (one, many):
+        assert {(index, role) for index, role, _, _ in found} == {(0, "group")}
+        assert len({label for _, _, label, _ in found}) == len(found)
+        for key in ("+", "\u2212", "\u2190", "\u2192", "Esc"):
+            assert all(key in keys for *_, keys in found)
+    assert many[0][2].startswith("Queue: red")
+    assert browser.evaluate("document.querySelectorAll('[role=tab], [role=toolbar]').length") == 0
+
+
 def test_it_draws_the_numbers_of_the_result(browser, page, made):
     browser.open(page)
     level = "JSON.parse(document.getElementById('data').textContent).charts[0].levels.at(-1)"
@@ -409,6 +432,17 @@ def test_paper_has_the_still_pictures_on_white(browser, page):
     assert browser.evaluate("document.documentElement.scrollWidth") == 700
 
 
+def test_paper_breaks_within_sections_and_has_no_arrows_of_sorting(browser, page):
+    browser.open(page, 900)
+    arrow = "getComputedStyle(document.querySelector('.ranking thead button'), '::before').display"
+    assert browser.evaluate(arrow) != "none"
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    assert browser.evaluate(arrow) == "none"
+    inside = "[...document.querySelectorAll('%s')].map((one) => getComputedStyle(one).breakInside)"
+    assert set(browser.evaluate(inside % "section")) == {"auto"}
+    assert set(browser.evaluate(inside % "figure, tr")) == {"avoid"}
+
+
 def test_without_scripts_the_still_pictures_remain(browser, page, tmp_path):
     bare = tmp_path / "bare.html"
     text = page.read_text()
@@ -455,7 +489,7 @@ def test_one_of_several_links_is_shown_and_its_charts_have_their_size(browser, c
     look_at(browser, "link-1-queue")
     assert browser.evaluate(shown) == [False, True]
     assert min(browser.evaluate(widths)) > 300
-    assert browser.evaluate("document.querySelectorAll('button.place[aria-selected=true]').length") == 1
+    assert browser.evaluate("document.querySelectorAll('button.place[aria-pressed=true]').length") == 1
     browser.send("Emulation.setEmulatedMedia", media="print")
     assert browser.evaluate(shown) == [True, True], "paper has both"
     assert browser.complaints == []
@@ -481,6 +515,21 @@ def test_the_ranking_is_sorted_by_a_click(browser, made, tmp_path, width):
     browser.evaluate(f"{heads}[0].firstChild.click()")
     assert [made.qdiscs[law].partition(":")[0] for law in ranking(browser)[0]] == ["red", "tail_drop"]
     assert browser.complaints == []
+
+
+def test_a_narrow_page_has_tables_with_their_heads(browser, page):
+    browser.open(page, 400)
+    tables = "[...document.querySelectorAll('table')]"
+    assert set(browser.evaluate(f"{tables}.map((one) => getComputedStyle(one).display)")) == {"table"}
+    assert browser.evaluate(f"{tables}.every((one) => one.tHead.checkVisibility())")
+    assert browser.evaluate("document.documentElement.scrollWidth") == 400
+    summary = "document.querySelector('#summary .scroll')"
+    browser.evaluate(f"({summary}.scrollIntoView(), {summary}.scrollLeft = 1000)")
+    browser.settle()
+    assert browser.evaluate(f"{summary}.scrollLeft") > 0, "it scrolls"
+    name = f"{summary}.querySelector('tbody th').getBoundingClientRect()"
+    assert browser.evaluate(f"{name}.left") >= 0, "the names stay"
+    assert browser.evaluate(f"{name}.width") < 200
 
 
 def test_cells_without_a_number_are_last_and_the_others_in_order(browser, made, tmp_path):

@@ -516,7 +516,7 @@ def test_a_page_of_many_links_has_the_busiest(folder, monkeypatch):
     result = sj.run(sj.load(folder / "many.toml"))
     page = result.report(folder / "page.html").read_text()
     assert re.findall(r'class="place">At ([^<]+)</h2>', page) == ["r2-r3", "r3-r4"]
-    assert re.findall(r'data-link="\d" aria-selected="\w+">([^<]+)<', page) == ["r2-r3", "r3-r4"]
+    assert re.findall(r'data-link="\d" aria-pressed="\w+">([^<]+)<', page) == ["r2-r3", "r3-r4"]
     assert "The 2 links of the highest mean utilisation are shown; the result has 1 more." in page
 
 

@@ -12,6 +12,7 @@ import sojourn as sj
 from sojourn.cli.running import summary as printed
 from sojourn.plot import Canvas, Plots, bands, style
 from sojourn.report import claims, users, wording
+from sojourn.report import queues as by_queue
 from sojourn.report.page import page
 from sojourn.result import queues, words
 from sojourn.result.experience import experiences
@@ -298,6 +299,25 @@ def test_there_is_no_headline_without_what_users_notice(home):
     assert users.headline(replace(home, runs=bare), "codel") == ""
     alone = tuple(row for row in home.runs if row.qdisc == "codel")
     assert users.headline(replace(home, runs=alone), "codel") == ""
+
+
+def test_limits_of_pictures_are_stated(home, monkeypatch):
+    assert "Without a picture" not in users.section(home)
+    monkeypatch.setattr(users, "MOST_PANELS", 4)
+    section = users.section(home).replace("&nbsp;", " ")
+    assert "Without a picture: goodput of download, goodput of upload," in section
+    monkeypatch.setattr(by_queue, "MOST_DRAWN", 1)
+    assert "Without a picture: cake." in by_queue.section(home)
+
+
+def test_20_qdiscs_have_a_picture_too(home):
+    runs = [row for row in home.runs if row.qdisc == "codel"]
+    names = [f"codel:target={place + 1}ms" for place in range(20)]
+    many = replace(home, runs=tuple(replace(row, qdisc=name) for name in names for row in runs))
+    assert users.applies(many)
+    assert "target=20ms" in users.section(many)
+    assert users.headline(many, names[0]).count("R-factor") == 5
+    assert "14 more qdiscs below." in users.headline(many, names[0])
 
 
 def test_bars_begin_at_zero_and_have_their_numbers(home):

@@ -29,6 +29,7 @@ from sojourn.plot import bands, style
 from sojourn.report import columns as packing
 from sojourn.report import comparison, differing, setting
 from sojourn.report.figures import svg
+from sojourn.report.page import NIGHT
 from sojourn.result import metrics, words
 from sojourn.result.statistics import Estimate
 
@@ -88,6 +89,24 @@ def test_single_flows_are_thin_lines_under_the_mean(made):
 def with_series(result, more):
     """The same result with more samples."""
     return replace(result, series=pl.concat([result.series, more], how="vertical_relaxed"))
+
+
+def contrast(colour, paper):
+    """Contrast of two colours (WCAG 2, relative luminance)."""
+
+    def luminance(text):
+        parts = [int(text[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        light = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+        return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
+
+    low, high = sorted((luminance(colour), luminance(paper)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_lines_stand_out_from_the_paper():
+    day = {colour: contrast(colour, style.PAPER) for colour in style.PALETTE}
+    night = {colour: contrast(colour, NIGHT["paper"]) for colour in style.PALETTE_ON_DARK}
+    assert {colour for colour, found in (day | night).items() if found < 3} == set()
 
 
 def test_28_laws_differ_in_colour_or_dash():
@@ -394,6 +413,9 @@ def test_a_single_law_has_no_differences(scenario, tmp_path):
     page = sj.run(scenario, seeds=[1]).report(tmp_path / "page.html").read_text()
     assert "Differences to" not in page
     assert "One seed: no intervals." in page
+    assert page.count("at a mean delay of") == 1, "one sentence is said once"
+    assert 'id="means"' not in page
+    assert 'Tails of the delay<span class="unit"></span>' in page
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sojourn.result import Result, Variant
 
 #: Palette of Okabe and Ito (2008), distinguishable by colour-blind readers, the most legible ones first;
 #: darkened where too faint on white.
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b8528c", "#c98a00", "#3a9bd8", "#7f7f7f")
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b8528c", "#c58600", "#3a9bd8", "#7f7f7f")
 #: The same hues on a dark page.
 PALETTE_ON_DARK = ("#5ab0ea", "#f58a3c", "#34c79a", "#e09ac4", "#f0b93a", "#9cd4f5", "#a8a8a8")
 #: Text, quieter text, rules, and the background.

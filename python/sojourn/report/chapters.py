@@ -47,22 +47,25 @@ def section(sight: live.Sight, chapter: Chapter) -> str:
     if not charts:
         return ""
     verdict = verdicts.by_plant(chapter.verdict, sight.view)
-    figures = "\n".join(figure(sight, chart, verdict) for chart in charts)
+    first, *others = charts
+    figures = [figure(sight, first, f"{first.title}: {verdict}")]
+    figures += [figure(sight, chart, f"{chart.title} under each qdisc.") for chart in others]
+    drawn = "\n".join(figures)
     return (
         f'<section id="{sight.ids}{chapter.name}">\n<h2>{escape(chapter.title)}</h2>\n'
-        f'<p class="verdict">{prose(verdict)}</p>\n<div class="charts">\n{figures}\n</div>\n</section>'
+        f'<p class="verdict">{prose(verdict)}</p>\n<div class="charts">\n{drawn}\n</div>\n</section>'
     )
 
 
-def figure(sight: live.Sight, chart: live.Chart, verdict: str) -> str:
-    """The script's chart, the still picture, and their caption."""
+def figure(sight: live.Sight, chart: live.Chart, alt: str) -> str:
+    """The script's chart, the still picture, both with their text `alt`, and their caption."""
     ax, name = sight.axes[chart.name], f"{sight.ids}{chart.name}"
-    still = svg(figure_of(ax), name, verdict)
+    still = svg(figure_of(ax), name, alt)
     return (
         f'<figure id="{sight.ids}chart-{chart.name}">\n<h3>{escape(chart.title)}<span class="unit">'
-        f"{escape(ax.get_ylabel().rpartition(', ')[2])}</span></h3>\n"
-        f'<div class="chart" data-chart="{name}" tabindex="0" role="img" '
-        f'aria-label="{escape(verdict)}"></div>\n<div class="still">{still}</div>\n'
+        f"{escape(live.unit(ax))}</span></h3>\n"
+        f'<div class="chart" data-chart="{name}" tabindex="0" role="group" '
+        f'aria-label="{escape(alt)}" aria-describedby="keys"></div>\n<div class="still">{still}</div>\n'
         f'<figcaption class="note">{_caption(sight, chart)}</figcaption>\n</figure>'
     )
 

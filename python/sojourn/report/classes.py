@@ -6,7 +6,7 @@ from html import escape
 
 from sojourn.plot import Plots, intervals
 from sojourn.report import chapters, live, verdicts
-from sojourn.report.parts import cell, group, panels, pictures, prose, variant
+from sojourn.report.parts import cell, group, not_drawn, panels, pictures, prose, variant
 from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.column import Column
 
@@ -36,7 +36,8 @@ def section(sight: live.Sight) -> str:
         f'<p class="verdict">{prose(verdict)}</p>\n'
         f'{_table(result, columns)}\n<figure id="{ids}shares">{picture}\n'
         f'<figcaption class="note">{note}</figcaption></figure>\n'
-        f'<h3 class="over">Goodput over time</h3>\n<div class="charts">\n{charts}\n</div>\n</section>'
+        f'<h3 class="over">Goodput over time</h3>\n<div class="charts">\n{charts}\n</div>\n'
+        f"{not_drawn(result.classes[live.MOST_CLASSES :])}</section>"
     )
 
 

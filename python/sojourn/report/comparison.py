@@ -26,15 +26,14 @@ def summary(result: Result, ids: str = "") -> str:
     rows = [
         (one, [cell(column, words.cell(result, one, column)) for column in shown]) for one in result.variants
     ]
-    # Each of several links has the sentence under its name.
-    sentence = (
-        "" if ids else f'<p class="verdict">{prose(verdicts.by_plant(verdicts.headline, result))}</p>\n'
-    )
+    # Each of several links has the sentence under its name, and the page of one qdisc at its head.
+    stated = ids or len(result.qdiscs) == 1
+    verdict = verdicts.by_plant(verdicts.headline, result)
+    sentence = "" if stated else f'<p class="verdict">{prose(verdict)}</p>\n'
     return (
         f'<section id="{ids}summary">\n<h2>Summary</h2>\n{sentence}{table(result, shown, rows)}\n'
         f"{SAME.format(prose(same)) if same else ''}"
-        f'<figure id="{ids}means">{_means(result, ids)}\n'
-        f'<figcaption class="note">{escape(_summary_note(result))}</figcaption></figure>\n</section>'
+        f"{_means(result, ids)}\n</section>"
     )
 
 
@@ -53,11 +52,13 @@ def _summary_note(result: Result) -> str:
 
 
 def _means(result: Result, ids: str) -> str:
-    """Pictures of the summary; none for a single run, which has nothing to compare."""
+    """Pictures of the summary, and their note; of a single run, which has nothing to compare, the note."""
+    note = escape(_summary_note(result))
     if len(result.variants) == 1 and len(result.seeds) == 1:
-        return ""
+        return f'<p class="note">{note}</p>'
     drawn = panels(result, Plots.summary, COMPARED, intervals.height_in(result, result.variants))
-    return pictures(f"{ids}means", verdicts.by_plant(verdicts.headline, result), drawn)
+    picture = pictures(f"{ids}means", verdicts.by_plant(verdicts.headline, result), drawn)
+    return f'<figure id="{ids}means">{picture}\n<figcaption class="note">{note}</figcaption></figure>'
 
 
 def differences(result: Result, baseline: str, ids: str = "") -> str:

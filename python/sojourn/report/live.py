@@ -180,10 +180,10 @@ def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
     plots = Plots(result)
     scale = plots.delay_unit()[1] if chart.scale is None else chart.scale
     if chart.series is None:
-        unit = plots.delay_unit()[0]
+        x_unit = plots.delay_unit()[0]
         levels = [_tails(plots)]
     else:
-        unit, x_scale = plots.time_unit()
+        x_unit, x_scale = plots.time_unit()
         levels = []
         sampled, flows = bands.samples(result, chart.series), _flows(result, chart)
         for step in sight.steps(chart):
@@ -200,13 +200,19 @@ def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
     return {
         "name": f"{sight.ids}{chart.name}",
         "overTime": chart.series is not None,
-        "xUnit": unit,
-        "unit": ax.get_ylabel().rpartition(", ")[2],
+        "xUnit": x_unit,
+        "unit": unit(ax),
         "x": ax.get_xlim() if chart.series is not None else np.log10(ax.get_xlim()).tolist(),
         "fromZero": chart.from_zero,
         "pixelsPerPoint": COARSE * COARSE if chart.coarse else COARSE,
         "levels": levels,
     }
+
+
+def unit(ax: Axes) -> str:
+    """Unit of the vertical axis; empty if its label has none."""
+    _, comma, found = ax.get_ylabel().rpartition(", ")
+    return found if comma else ""
 
 
 def _tails(plots: Plots) -> dict[str, Any]:

@@ -351,7 +351,7 @@
   // Show one of several links; the others' charts get their size when shown.
   function look(link) {
     document.querySelectorAll("section.link").forEach((part, i) => part.classList.toggle("shown", i === link));
-    for (const button of places) button.setAttribute("aria-selected", String(Number(button.dataset.link) === link));
+    for (const button of places) button.setAttribute("aria-pressed", String(Number(button.dataset.link) === link));
   }
 
   function repaint() {
@@ -367,7 +367,7 @@
 
   function begin(spec) {
     const place = document.querySelector(`[data-chart="${spec.name}"]`);
-    if (many && spec.overTime) place.before(panels(spec));
+    if (many && spec.overTime) place.before(panels(spec, place.closest("figure").querySelector("h3").firstChild.textContent));
     prepare(spec, place, all);
   }
 
@@ -396,13 +396,14 @@
     return plot;
   }
 
-  // A panel for each qdisc.
-  function panels(spec) {
+  // A panel for each qdisc, in reach of keys.
+  function panels(spec, title) {
     const grid = Object.assign(document.createElement("div"), { className: "panels" });
     data.qdiscs.forEach((name, qdisc) => {
       const laws = all.filter((law) => data.laws[law].qdisc === qdisc);
       const panel = Object.assign(document.createElement("div"), { className: "panel" });
-      const place = Object.assign(document.createElement("div"), { className: "chart" });
+      const place = Object.assign(document.createElement("div"), { className: "chart", tabIndex: 0, role: "group", ariaLabel: `${title}: ${name}` });
+      place.setAttribute("aria-describedby", "keys");
       panel.dataset.laws = laws.join(" ");
       panel.append(Object.assign(document.createElement("span"), { className: "law", textContent: name }), place);
       grid.append(panel);

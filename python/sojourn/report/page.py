@@ -42,6 +42,12 @@ WAYS = {"fluid": "as a fluid", "packet": "packet by packet", "live": "live by th
 # Most notes on the scenario that are shown.
 MOST_NOTES = 8
 
+#: Ways to zoom, for pointers and for keys.
+HINT = (
+    "drag to zoom, double-click for the whole run; "
+    "keys: + and \u2212 zoom, \u2190 and \u2192 move, Esc: whole run"
+)
+
 # Colours of a dark page.
 NIGHT = {
     "paper": "#14171b",
@@ -251,9 +257,9 @@ def _tools(result: Result, sights: list[live.Sight]) -> str:
         for place, one in enumerate(result.variants)
     )
     return (
-        f'<div class="tools" role="toolbar" aria-label="Charts">\n{_links(result, sights)}'
+        f'<div class="tools" role="group" aria-label="Charts">\n{_links(result, sights)}'
         f'<div class="laws">{laws}</div>\n'
-        '<span class="hint">drag to zoom, double-click for the whole run</span>'
+        f'<span class="hint" id="keys">{HINT}</span>'
         '<button type="button" class="plain" id="whole" hidden>whole run</button>'
         '<button type="button" class="plain" id="overlay" hidden>overlay</button>'
         '<button type="button" class="plain" id="theme">dark</button>\n</div>'
@@ -265,12 +271,12 @@ def _links(result: Result, sights: list[live.Sight]) -> str:
     if len(result.links) == 1:
         return ""
     buttons = "".join(
-        f'<button type="button" class="place" role="tab" data-link="{sight.place}" '
-        f'aria-selected="{"true" if sight.place == 0 else "false"}">'
+        f'<button type="button" class="place" data-link="{sight.place}" '
+        f'aria-pressed="{"true" if sight.place == 0 else "false"}">'
         f"{escape(''.join(sight.view.links) or NO_QDISC)}</button>"
         for sight in sights
     )
-    return f'<div class="links" role="tablist" aria-label="Links">{buttons}</div>\n'
+    return f'<div class="links" role="group" aria-label="Links">{buttons}</div>\n'
 
 
 def _repeat(result: Result) -> str:

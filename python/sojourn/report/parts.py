@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn.plot import Canvas, Plots, style
+from sojourn.report import wording
 from sojourn.report.figures import svg
 from sojourn.result import Result, Variant, words
 from sojourn.result.column import Column
@@ -151,6 +152,11 @@ def cell(column: Column, text: str, kind: str = "clear") -> str:
     mean, _, half = text.partition(" ± ")
     spread = f'<span class="half">± {escape(half)}</span>' if half else ""
     return f'<td class="{kind}" data-name="{escape(column.long)}">{mean or "-"}{spread}</td>'
+
+
+def not_drawn(left: Sequence[str]) -> str:
+    """A note on what has no picture here; empty if nothing is left."""
+    return f'<p class="note">{prose(f"Without a picture: {wording.both(list(left))}.")}</p>\n' if left else ""
 
 
 def prose(sentence: str) -> str:

@@ -6,7 +6,7 @@ from html import escape
 
 from sojourn.plot import Canvas, Plots
 from sojourn.report.figures import svg
-from sojourn.report.parts import cell, figure_of, group, variant
+from sojourn.report.parts import cell, figure_of, group, not_drawn, variant
 from sojourn.result import Result, Variant, queues, words
 from sojourn.result.queues import QueueColumn
 
@@ -33,10 +33,11 @@ def section(result: Result, ids: str = "") -> str:
     )
     body = "\n".join(_group(result, one, columns) for one in divided)
     drawn = "\n".join(_pictures(result, one, ids) for one in divided[:MOST_DRAWN])
+    left = [words.variant_names(result)[one] for one in divided[MOST_DRAWN:]]
     return (
         f'<section id="{ids}queues">\n<h2>By queue</h2>\n<div class="scroll"><table class="classes">\n'
         f'<thead><tr><th scope="col">queue</th>{heads}</tr></thead>\n{body}\n</table></div>\n'
-        f'<p class="note">{escape(NOTE)}</p>\n{drawn}\n</section>'
+        f'<p class="note">{escape(NOTE)}</p>\n{drawn}\n{not_drawn(left)}</section>'
     )
 
 

@@ -12,8 +12,8 @@ from sojourn.result.statistics import Estimate
 
 #: Width of the picture, inches, and panels side by side, for pages of several widths.
 PANELS = {"wide": (14.5, 3), "middle": (8.8, 2), "narrow": (5.1, 1)}
-#: Most panels, and most qdiscs in them.
-MOST_PANELS, MOST_LAWS = 9, 12
+#: Most panels; the rest is named.
+MOST_PANELS = 9
 #: Largest difference that users do not notice, as a share of the larger value.
 ALIKE = 0.05
 
@@ -23,7 +23,7 @@ Noticed = tuple[Experience, Comparison]
 
 def applies(result: Result) -> bool:
     """True if the page begins with what users notice."""
-    return 1 < len(result.variants) <= MOST_LAWS and bool(experiences(result))
+    return len(result.variants) > 1 and bool(experiences(result))
 
 
 def headline(result: Result, baseline: str) -> str:
@@ -38,7 +38,10 @@ def headline(result: Result, baseline: str) -> str:
         return ""
     best = max(others, key=lambda one: sum(_best(*pair) == one for pair in noticed if pair[0].is_wait))
     names = words.variant_names(result)
-    rest = [_listing(names[one], one, noticed) for one in others if one != best]
+    further = [one for one in others if one != best]
+    rest = [_listing(names[one], one, noticed) for one in further[: wording.NAMED]]
+    if len(further) > wording.NAMED:
+        rest.append(f"{wording.counted(len(further) - wording.NAMED, 'more qdisc')} below.")
     seeds = wording.common_seeds(*(found for _, found in noticed))
     return wording.joined(_change(names, (first, best), noticed), *rest, seeds)
 
@@ -46,9 +49,10 @@ def headline(result: Result, baseline: str) -> str:
 def section(result: Result) -> str:
     """The picture: a panel for each metric, a bar for each qdisc."""
     from sojourn.plot import intervals, style
-    from sojourn.report.parts import pictures
+    from sojourn.report.parts import not_drawn, pictures
 
-    shown = [*experiences(result), *outcomes(result)][:MOST_PANELS]
+    found = [*experiences(result), *outcomes(result)]
+    shown, left = found[:MOST_PANELS], found[MOST_PANELS:]
     drawn = {}
     for kind, (width, most) in PANELS.items():
         down = math.ceil(len(shown) / most)
@@ -66,8 +70,9 @@ def section(result: Result) -> str:
             if place % across:
                 ax.set_yticklabels([])
         drawn[kind] = axes[0]
+    rest = not_drawn([f"{one.noun} of {one.traffic_class}" for one in left])
     alt = "What users notice under each qdisc: " + ", ".join(one.title for one in shown) + "."
-    return f'<figure id="users">{pictures("users", alt, drawn)}</figure>\n'
+    return f'<figure id="users">{pictures("users", alt, drawn)}\n{rest}</figure>\n'
 
 
 def _best(one: Experience, found: Comparison) -> Variant | None:

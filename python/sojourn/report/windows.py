@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from sojourn.plot import Canvas, Plots, style
 from sojourn.plot import windows as pictures
 from sojourn.report.figures import svg
-from sojourn.report.parts import cell, figure_of, group, variant
+from sojourn.report.parts import cell, figure_of, group, not_drawn, variant
+from sojourn.report.wording import counted
 from sojourn.result import Result, Variant, windows
 from sojourn.result.windows import EVERY, columns
 
@@ -40,7 +41,9 @@ def section(result: Result, ids: str = "") -> str:
         table = "" if of_length else _table(result, window)
         drawn = _over(result, window, name) if of_length else _boxes(result, window, name)
         parts.append(f'<h3 class="over">{escape(window)}</h3>\n{table}\n{drawn}')
-    return f'<section id="{ids}windows">\n<h2>Windows of time</h2>\n' + "\n".join(parts) + "\n</section>"
+    rest = not_drawn([*windows.names(result)[MOST_DRAWN:], *result.classes[MOST_CLASSES:]])
+    body = "\n".join(parts)
+    return f'<section id="{ids}windows">\n<h2>Windows of time</h2>\n{body}\n{rest}</section>'
 
 
 def _table(result: Result, window: str) -> str:
@@ -54,7 +57,9 @@ def _table(result: Result, window: str) -> str:
         for one in shown
     )
     bodies = []
-    for span in windows.spans(found)[: MOST_ROWS // len(result.variants) or 1]:
+    spans = windows.spans(found)
+    kept = spans[: MOST_ROWS // len(result.variants) or 1]
+    for span in kept:
         rows = [_row(result, one, span, window) for one in result.variants]
         bodies.append(
             "\n".join(["<tbody>", group(escape(windows.span(*span)), len(shown)), *rows, "</tbody>"])
@@ -64,7 +69,13 @@ def _table(result: Result, window: str) -> str:
         f'<thead><tr><th scope="col">window</th>{heads}</tr></thead>\n'
         + "\n".join(bodies)
         + "\n</table></div>"
+        + _rest(len(spans) - len(kept))
     )
+
+
+def _rest(left: int) -> str:
+    """A note on the windows that the table leaves out; empty if none."""
+    return f'\n<p class="note">{counted(left, "more window")} in windows.parquet.</p>' if left else ""
 
 
 def _row(result: Result, one: Variant, span: tuple[float, float], window: str) -> str:

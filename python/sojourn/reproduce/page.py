@@ -51,7 +51,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 #: Words in tables: beginning at the left, and broken where they must be. The page is as wide as its tables.
 STYLE = """
 main { max-width: 1760px; padding-left: 24px; padding-right: 24px }
-.texts { width: 100%; table-layout: fixed }
+.texts { width: 100%; min-width: 44rem; table-layout: fixed }
 #claims table { font-size: 0.88rem }
 .texts th, .texts td { text-align: left; vertical-align: top; white-space: normal; overflow-wrap: anywhere }
 .texts code, .texts pre { white-space: pre-wrap; font-size: 0.85em }
@@ -180,8 +180,8 @@ def _claims(of: Reproduction) -> str:
     rows = "\n".join(_claim(of, one) for one in of.claims)
     head = _head("id", "claim", "paper", "ours", "grade", "why")
     return (
-        '<section id="claims">\n<h2>Claims</h2>\n<table class="texts">\n'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>\n</section>"
+        '<section id="claims">\n<h2>Claims</h2>\n<div class="scroll"><table class="texts">\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>\n</section>"
     )
 
 
@@ -271,8 +271,9 @@ def _settings(of: Reproduction) -> str:
         for one in several
     )
     return (
-        f'<section id="settings">\n<h2>Settings</h2>\n<table class="texts">\n<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody></table>\n</section>"
+        '<section id="settings">\n<h2>Settings</h2>\n<div class="scroll"><table class="texts">\n'
+        f"<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
     )
 
 
