@@ -579,6 +579,20 @@ def test_numbers_have_the_digits_of_their_accuracy(mean, half, text):
     assert words.with_half(Estimate(3, mean, low, high)) == text
 
 
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([40.0, 100.0], "70.00"),
+        ([60.0, 90.0, 99.0], "83, 32 to 100"),
+        ([60.0, 61.0, 62.0], "61.0 ± 2.5"),
+        ([50.0], "50.00"),
+    ],
+)
+def test_a_score_has_no_interval_beyond_its_bounds(values, text):
+    result = invented({"pi": {"r_factor": values}})
+    assert words.cell(result, result.variants[0], metrics.R_FACTOR) == text
+
+
 def test_the_setting_describes_the_schedule():
     sentences = setting.sentences(
         {

@@ -54,7 +54,8 @@ def bars(
 ) -> Axes:
     """Mean of every qdisc as a bar from zero, with its interval, its value, and a remark on it."""
     looks = style.looks(result)
-    found = {one: words.scaled(result, one, column, traffic_class) for one in result.variants}
+    scaled = {one: words.scaled(result, one, column, traffic_class) for one in result.variants}
+    found = {one: mean and words.bounded(column, mean) for one, mean in scaled.items()}
     largest = max((one.high or one.mean for one in found.values() if one is not None), default=1.0)
     for row, (variant, mean) in enumerate(found.items()):
         if mean is None:

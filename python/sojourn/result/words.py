@@ -19,6 +19,8 @@ RATES = (("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0))
 NO_QDISC = "no qdisc on the way"
 #: Inverse of the relative accuracy of a plant without randomness.
 EXACT = 1000
+#: Fewest seeds of an interval of a score with bounds: that of two is wider than most such scales.
+LEAST_SEEDS = 3
 #: Largest relative half-width that rounding explains.
 ROUNDING = 1e-9
 #: Display units of a column.
@@ -280,7 +282,26 @@ def cell(result: Result, variant: Variant, column: Column, traffic_class: str | 
     if found is None:
         return ""
     # A count of one run has no decimals.
-    return f"{found.mean:.0f}" if column.unit == "flows" and found.half is None else with_half(found)
+    if column.unit == "flows" and found.half is None:
+        return f"{found.mean:.0f}"
+    kept = bounded(column, found)
+    if kept == found or kept.low is None or kept.high is None:
+        return with_half(kept)
+    digits = decimals(found)
+    return f"{kept.mean:.{digits}f}, {kept.low:.{digits}f} to {kept.high:.{digits}f}"
+
+
+def bounded(column: Column, found: Estimate) -> Estimate:
+    """The mean of a score with its interval within the score's bounds; of two seeds without an interval.
+
+    Other metrics keep theirs.
+    """
+    if column.unit or column.most is None or found.low is None or found.high is None:
+        return found
+    if found.n < LEAST_SEEDS:
+        return replace(found, low=None, high=None)
+    low = found.low if column.least is None else max(column.least, found.low)
+    return replace(found, low=low, high=min(column.most, found.high))
 
 
 def with_half(found: Estimate) -> str:
