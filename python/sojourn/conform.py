@@ -145,6 +145,7 @@ class TracedLaw:
         return answer
 
 
+@takes(text=kinds.text)
 def replayed(text: str) -> str | None:
     """The first answer of a new qdisc that differs from the trace of a live one; None: all are the same.
 
@@ -155,6 +156,7 @@ def replayed(text: str) -> str | None:
     return stops.interruptible(lambda: _core.replay_trace(text))
 
 
+@takes(text=kinds.text, qdisc=kinds.text)
 def passage(text: str, qdisc: str) -> dict[str, float | int | None]:
     """Counts and sojourn times of the arrivals of a trace behind another qdisc at its link.
 

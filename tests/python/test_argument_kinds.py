@@ -120,6 +120,7 @@ def things() -> dict[str, Any]:
         "weights": [1500, 1000],
         "rtts": [0.1, 0.15],
         "line": "{}",
+        "text": "{}",
         "labels": ["a"],
         "option": "qdisc",
         "header": HEADER,

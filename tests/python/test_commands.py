@@ -286,7 +286,7 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["rnu"], 'sojourn: "rnu" is not a command; did you mean run? expected run, sweep, '),
+        (["rnu"], 'sojourn: "rnu" is not a command; did you mean run? expected run, lab, sw'),
         (["run", "a", "b", "c"], "sojourn run: b c: has no use; see sojourn run --help"),
         (["run"], "sojourn run: FILE is missing; see sojourn run --help"),
         (["report"], "sojourn report: DIR is missing; see sojourn report --help"),
