@@ -186,3 +186,10 @@ def test_the_page_begins_with_the_picture_and_the_ranking(made, tmp_path):
     assert [int(place) for place in re.findall(r'<tr data-law="(\d)"', ranking)] == lowest_first
     titles = re.findall(r'<g id="tradeoff-wide-law-\d" data-law="(\d)"><title>(\w+): sojourn p95 ', page)
     assert sorted(titles) == [("0", "tail_drop"), ("1", "red")]
+
+
+def test_the_best_is_ringed_and_marked(made):
+    page = section.section(made)
+    (row,) = re.findall(r"<tr [^>]*>(?:(?!</tr>).)*best here</span>.*?</tr>", page, re.S)
+    assert "red" in row
+    assert "Ringed: best here." in page

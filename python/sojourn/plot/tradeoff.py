@@ -37,6 +37,8 @@ MANY = 12
 LEAST_SPAN = 0.05
 #: Padding about the points, as a fraction of the axis.
 PADDING = 0.08
+#: Size of a ring, pt.
+RING = 14
 #: Prefix of the ids of points in a file.
 ID = "law-"
 
@@ -145,6 +147,20 @@ def draw(ax: Axes, result: Result, delay_metric: str, use_metric: str) -> Axes:
     )
     style.label(ax, f"{delay.long} (better to the right)", use.long)
     return ax
+
+
+def ring(ax: Axes, chosen: Sequence[Point]) -> None:
+    """Draw a ring around each of these points of a picture."""
+    for one in chosen:
+        ax.plot(
+            *one.centre,
+            marker="o",
+            markersize=RING,
+            fillstyle="none",
+            color=style.INK,
+            markeredgewidth=1.2,
+            zorder=3,
+        )
 
 
 def _scale(ax: Axes, found: Sequence[Point], use: Column) -> None:

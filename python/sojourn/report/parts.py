@@ -31,6 +31,8 @@ POINTS = {
 CHIP = 3 / style.LINE
 #: Marks of a row that stands out, and of the column by which rows are sorted.
 STRONG, ASCENDING = ' class="strong"', ' aria-sort="ascending"'
+#: Mark of the best qdisc.
+BEST = ' <span class="best">best here</span>'
 
 
 def pictures(name: str, alt: str, axes: dict[str, Axes]) -> str:
@@ -119,10 +121,12 @@ def table(
     strong: Collection[Variant] = (),
     by: Column | None = None,
     point: bool = False,
+    best: Collection[Variant] = (),
 ) -> str:
     """A table of qdiscs by metrics, of a `kind` of the style sheet; the `strong` rows stand out there.
 
-    `by` is the column whose values ascend. With `point` names have samples of points, not of lines.
+    `by` is the column whose values ascend. With `point` names have samples of points, not of lines. The
+    `best` have a mark behind their name.
     """
     places = {one: place for place, one in enumerate(result.variants)}
     heads = "".join(
@@ -132,7 +136,8 @@ def table(
     )
     body = "\n".join(
         f'<tr data-law="{places[one]}"{STRONG if one in strong else ""}>'
-        f'<th scope="row">{variant(result, one, whole=True, point=point)}</th>{"".join(cells)}</tr>'
+        f'<th scope="row">{variant(result, one, whole=True, point=point)}'
+        f"{BEST if one in best else ''}</th>{''.join(cells)}</tr>"
         for one, cells in rows
     )
     return (

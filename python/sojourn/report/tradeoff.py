@@ -10,7 +10,7 @@ from sojourn.plot.tradeoff import Point
 from sojourn.report import answer, differing, first, verdicts
 from sojourn.report.figures import svg
 from sojourn.report.parts import cell, figure_of, table
-from sojourn.result import Result, metrics, words
+from sojourn.result import Result, Variant, metrics, words
 
 #: Sizes of the picture, inches, for pages of several widths; a wide page has the table beside it.
 SIZES = {"wide": (7.4, 5.3), "middle": (8.8, 5.0), "narrow": (5.1, 4.3)}
@@ -30,20 +30,28 @@ def section(result: Result, ids: str = "", *, stated: bool = False) -> str:
         return ""
     found = tradeoff.points(result, words.fitted(result, DELAY), words.fitted(result, USE))
     sentence = verdicts.by_plant(answer.sentences, result)
-    pictures = "\n".join(_picture(result, kind, ids, sentence) for kind in SIZES)
+    best = [one for one in found if one.variant in _best(result)]
+    pictures = "\n".join(_picture(result, kind, ids, sentence, best=best) for kind in SIZES)
     return (
         f'<section id="{ids}tradeoff" class="tradeoff">\n<h2>Delay against utilisation</h2>\n'
         f"{'' if stated else first.section(result)}"
         f'<div class="beside">\n'
-        f'<figure>{pictures}\n<figcaption class="note">{escape(_note(found))}</figcaption></figure>\n'
+        f'<figure>{pictures}\n<figcaption class="note">{escape(_note(found, best))}</figcaption></figure>\n'
         f"{_ranking(result, found)}\n</div>\n</section>"
     )
 
 
-def _picture(result: Result, kind: str, ids: str, alt: str) -> str:
+def _best(result: Result) -> set[Variant]:
+    """The qdiscs of the answer in each plant."""
+    found = (answer.answer(view) for _, view in verdicts.plants(result))
+    return {variant for one in found if one is not None for variant in one.rows[0].tied}
+
+
+def _picture(result: Result, kind: str, ids: str, alt: str, *, best: list[Point]) -> str:
     """The picture for pages of one kind, as an `<svg>` element."""
     _, (ax,) = style.figure(SIZES[kind])
     Plots(result, Canvas(legend=False)).delay_utilization(ax=ax)
+    tradeoff.ring(ax, best)
     picture = svg(figure_of(ax), f"{ids}tradeoff-{kind}", alt)
     return f'<div class="{kind}">{_titled(result, picture)}</div>'
 
@@ -64,20 +72,21 @@ def _titled(result: Result, picture: str) -> str:
     return re.sub(rf'(<g id="[^"]*-{tradeoff.ID}([0-9]+)")>', titled, picture)
 
 
-def _note(found: list[Point]) -> str:
+def _note(found: list[Point], best: list[Point]) -> str:
     spread = any(one.ellipse() is not None for one in found)
     plant = "of the same plant " if len({one.variant.plant for one in found}) > 1 else ""
     runs = "Crosses: 95\u00a0% intervals. " if any(one.delay.half is not None for one in found) else ""
     runs += "Ellipses: one standard deviation of the seeds (RFC 7928, section 2.7). " if spread else ""
+    ringed = "Ringed: best here. " if best else ""
     return (
-        f"{runs}Bold, and joined by the line: no qdisc {plant}has less delay at as much utilisation. "
+        f"{ringed}{runs}Bold, and joined by the line: no qdisc {plant}has less delay at as much utilisation. "
         f"Grey: one of these {plant}has no more delay, and as much utilisation, within a thousandth."
     )
 
 
 def _ranking(result: Result, found: list[Point]) -> str:
-    """The qdiscs by their p95 delay; those on the front are bold."""
-    best = {one.variant for one in tradeoff.front(found)}
+    """The qdiscs by their p95 delay; those on the front are bold, the best is marked."""
+    front = {one.variant for one in tradeoff.front(found)}
     fitted = [words.fitted(result, column) for column in RANKED]
     varied, _ = differing.split(result, fitted)
     columns = [*fitted[:2], *(column for column in varied if column in fitted[2:])]
@@ -87,5 +96,12 @@ def _ranking(result: Result, found: list[Point]) -> str:
         for one in order
     ]
     return table(
-        result, columns, rows, kind="ranking compact sortable", strong=best, by=columns[0], point=True
+        result,
+        columns,
+        rows,
+        kind="ranking compact sortable",
+        strong=front,
+        by=columns[0],
+        point=True,
+        best=_best(result),
     )
