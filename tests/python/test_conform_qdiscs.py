@@ -158,7 +158,7 @@ def test_a_header_and_calls_in_full() -> None:
     with pytest.raises(sj.InputError, match=r"^params: limi: unknown key; did you mean"):
         qdisc.answer({"call": "set_params", "now_ns": 0, "params": {"limi": 3}})
     with pytest.raises(
-        sj.InputError, match=r'^call: "enque" is not enqueue, dequeue, update, rate or set_params'
+        sj.InputError, match=r'^call: "enque" is not enqueue, dequeue, update, rate, connection or set_params'
     ):
         qdisc.answer({"call": "enque", "now_ns": 0})
     with pytest.raises(sj.InputError, match=r"^class: is not text"):

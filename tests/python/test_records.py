@@ -226,7 +226,10 @@ def test_the_command_writes_records_into_its_folder(sojourn: Callable[..., Any],
         (["pcap", "--out", "out"], '--record: "pcap" names no LINK; expected pcap=LINK'),
         (["film=bottleneck", "--out", "out"], '--record: "film=bottleneck" is no record; expected pcap=LINK'),
         (["pcap=bottleneck"], "--record: no folder for its files is given; expected --out DIR, too"),
-        (["pcap=bottleneck", "--plant", "fluid", "--out", "out"], "--record: the fluid plant has no packets"),
+        (
+            ["pcap=bottleneck", "--plant", "fluid", "--out", "out"],
+            "--record: pcap is of the plant packet alone",
+        ),
         (
             ["pcap=bottleneck", "--record", "pcap=bottleneck", "--out", "out"],
             '--record: "pcap=bottleneck" is given twice',

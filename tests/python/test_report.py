@@ -413,7 +413,7 @@ def test_a_single_law_has_no_differences(scenario, tmp_path):
     page = sj.run(scenario, seeds=[1]).report(tmp_path / "page.html").read_text()
     assert "Differences to" not in page
     assert "One seed: no intervals." in page
-    assert page.count("at a mean delay of") == 1, "one sentence is said once"
+    assert page.count("at a mean delay of") == 1, "a sentence stands once"
     assert 'id="means"' not in page
     assert 'Tails of the delay<span class="unit"></span>' in page
 

@@ -64,7 +64,7 @@ impl Connection {
         if self.is_last && self.sent == self.limit && self.is_established && !self.is_shut {
             self.is_shut = true;
             // The other end may have gone already.
-            let _told = self.stream.shutdown(Shutdown::Write).is_ok();
+            let _closed = self.stream.shutdown(Shutdown::Write).is_ok();
         }
         Ok(true)
     }

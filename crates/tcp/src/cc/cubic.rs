@@ -110,7 +110,7 @@ impl Cubic {
             fast_convergence: profile.fast_convergence,
             abe: params.abe,
             counts_segments: profile.cubic_counts_segments,
-            counts_two: profile.cubic_counts_segments && profile.byte_counting == 0,
+            counts_two: profile.cubic_counts_segments && profile.byte_counting <= 2,
             ecn_at_one: profile.ecn_at_one,
             slow_start: SlowStart::new(profile, hystart),
             cwnd: profile.initial_window as f64,
@@ -134,7 +134,7 @@ impl Cubic {
     /// Section 4.10.
     fn grow_in_slow_start(&mut self, ack: &AckSample<'_>) {
         let growth = self.slow_start.on_ack(ack, self.cwnd * self.mss, self.mss);
-        // Where ACKs are counted, ns-3 has the two segments of a delayed ACK; HyStart++ has its own limits.
+        // ns-3 limits an ACK to the two segments of a delayed ACK; HyStart++ has its own limits.
         let segments = growth.bytes / self.mss;
         let two = self.segments(ack.acked).min(2.0);
         self.cwnd += if self.counts_two && !self.slow_start.has_hystart() { two } else { segments };
