@@ -1,4 +1,4 @@
-//! What the live plant carries of a scenario.
+//! The parts of a scenario that the live plant carries.
 
 use crate::endpoints::MOST_FLOWS;
 use sojourn_params::InputError;

@@ -46,6 +46,7 @@ use sojourn_units::{Bytes, Span, Time};
 use sojourn_workload::{self as workload, Workload};
 use std::collections::{BTreeMap, VecDeque};
 use users::Flows;
+pub use users::probe_time;
 
 /// A network and its state.
 pub struct Simulation<P, T = ()> {

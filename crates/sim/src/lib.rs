@@ -26,7 +26,7 @@ mod packet;
 mod run;
 mod tap;
 
-pub use engine::{Counts, Simulation};
+pub use engine::{Counts, Simulation, probe_time};
 pub use event_queue::EventQueue;
 pub use impairments::{Fate, Wire};
 pub use link_schedule::LinkSchedule;

@@ -7,7 +7,7 @@ use crate::qdisc::{Numbered, TracedQdisc};
 use sojourn_aqm::{Cause, FlowId, Qdisc, Sink};
 use sojourn_units::{Bytes, Rate, Span, Time};
 
-/// What became of the packets of a trace.
+/// Counts and sojourn times of the packets of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Passage {
     /// Packets that arrived.

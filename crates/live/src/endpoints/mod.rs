@@ -91,7 +91,7 @@ struct Joining {
     flows: u32,
 }
 
-/// What a socket is for, in the events of the kernel.
+/// The purpose of a socket, in the events of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Role {

@@ -1,6 +1,7 @@
 //! Reports of the endpoints, which the relay passes to the probe.
 
-use sojourn_measure::{Cwnd, Probe, ProbeTime};
+use sojourn_measure::{Cwnd, Probe};
+use sojourn_sim::probe_time;
 use sojourn_units::{Span, Time};
 use sojourn_workload::RpmProbe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,7 +64,7 @@ impl Report {
             Report::Received(at, flow, bytes) => probe.received(at, flow, bytes),
             Report::Completed(at, flow, began) => probe.completed(at, flow, began),
             Report::Played(at, flow, played, stalled) => probe.played(at, flow, played, stalled),
-            Report::Probed(at, flow, of, duration) => probe.probed(at, flow, time_of(of), duration),
+            Report::Probed(at, flow, of, duration) => probe.probed(at, flow, probe_time(of), duration),
             Report::Rejected(at, class) => probe.rejected(at, class),
             Report::Sent(at, flow) => probe.sent(at, flow),
             Report::Datagram(at, flow, delay, payload) => {
@@ -75,15 +76,5 @@ impl Report {
             Report::Stopped(at, flow) => probe.stopped(at, flow),
             Report::Smoothed(..) => {}
         }
-    }
-}
-
-/// The duration that a probe of the responsiveness test measures.
-fn time_of(probe: RpmProbe) -> ProbeTime {
-    match probe {
-        RpmProbe::Tcp => ProbeTime::Tcp,
-        RpmProbe::Tls => ProbeTime::Tls,
-        RpmProbe::Http => ProbeTime::Http,
-        RpmProbe::Loaded => ProbeTime::Loaded,
     }
 }

@@ -107,7 +107,7 @@ impl<P: Probe, T: Tap> Simulation<P, T> {
                 self.probe.played(now, self.users[user as usize].first, played, stalled);
             }
             Command::Probed(user, probe, duration) => {
-                self.probe.probed(now, self.users[user as usize].first, time_of(probe), duration);
+                self.probe.probed(now, self.users[user as usize].first, probe_time(probe), duration);
             }
             Command::Reject(class) => self.probe.rejected(now, class),
             Command::Stop(user) => {
@@ -249,7 +249,7 @@ impl<P: Probe, T: Tap> Simulation<P, T> {
 }
 
 /// The duration that a probe of the responsiveness test measures.
-fn time_of(probe: RpmProbe) -> ProbeTime {
+pub fn probe_time(probe: RpmProbe) -> ProbeTime {
     match probe {
         RpmProbe::Tcp => ProbeTime::Tcp,
         RpmProbe::Tls => ProbeTime::Tls,

@@ -305,7 +305,7 @@ fn add_goodputs(series: &mut Series, scenario: &Scenario, recorder: &Recorder, c
     }
 }
 
-/// What a recorder watches in the network of a scenario: the links with a qdisc, crossed ones first, and among these
+/// The watchlist of the network of a scenario: the links with a qdisc, crossed ones first, and among these
 /// replaceable qdiscs first.
 pub fn watchlist(scenario: &Scenario, network: &Network) -> Watchlist {
     let topology = &scenario.topology;
