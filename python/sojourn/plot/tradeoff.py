@@ -150,7 +150,7 @@ def draw(ax: Axes, result: Result, delay_metric: str, use_metric: str) -> Axes:
 
 
 def ring(ax: Axes, chosen: Sequence[Point]) -> None:
-    """Draw a ring around each of these points of a picture."""
+    """Draw rings around points of a picture, below them: a pointer meets the points."""
     for one in chosen:
         ax.plot(
             *one.centre,
@@ -159,7 +159,7 @@ def ring(ax: Axes, chosen: Sequence[Point]) -> None:
             fillstyle="none",
             color=style.INK,
             markeredgewidth=1.2,
-            zorder=3,
+            zorder=1.3,
         )
 
 
