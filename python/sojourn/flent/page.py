@@ -11,12 +11,10 @@ from matplotlib.axes import Axes
 from sojourn.flent import plots
 from sojourn.flent.capture import DIRECTIONS, Capture, Line
 from sojourn.report import put
+from sojourn.report.document import document
 from sojourn.report.figures import svg
-from sojourn.report.page import sheet
 from sojourn.report.parts import figure_of, prose
 
-# The page may load nothing, from nowhere, and runs nothing.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 #: Most captures of a page, and columns of the summary.
 MOST = 28
 COLUMNS = ("mean", "median", "p99", "samples")
@@ -43,15 +41,7 @@ def page(captures: Sequence[Capture]) -> str:
             for one, name in zip(captures, names, strict=True)
         ),
     ]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(part for part in body if part)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    return document(title, body)
 
 
 def names_of(captures: Sequence[Capture]) -> list[str]:

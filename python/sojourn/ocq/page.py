@@ -11,12 +11,9 @@ from sojourn.ocq import words
 from sojourn.ocq.comparison import Row, Table
 from sojourn.ocq.plots import Plots
 from sojourn.report import put
+from sojourn.report.document import document
 from sojourn.report.figures import svg
-from sojourn.report.page import sheet
 from sojourn.report.parts import figure_of, prose
-
-#: The page may load nothing, from nowhere, and runs nothing.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 PICTURES = (
     ("trajectory", "Trajectories", "The queue with x_s as a line, and the input below the load, dashed."),
@@ -55,15 +52,11 @@ def page(table: Table) -> str:
     sentences = [words.verdict(table.rows[0])] if alone else words.headline(table)
     headlines = "".join(f'<p class="headline">{prose(one)}</p>\n' for one in sentences)
     sections = [_section(table, instance, f"i{place}") for place, instance in enumerate(table.instances)]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
-        f'<header>\n<p class="kind">Sojourn, optimal control</p>\n<h1>{escape(title)}</h1>\n'
-        f"{headlines}</header>\n" + "\n".join(sections) + f"\n{_meanings()}</main>\n</body>\n</html>\n"
+    head = (
+        '<header>\n<p class="kind">Sojourn, optimal control</p>\n'
+        f"<h1>{escape(title)}</h1>\n{headlines}</header>"
     )
+    return document(title, [head, *sections, _meanings()])
 
 
 def _section(table: Table, instance: str, ids: str) -> str:

@@ -11,8 +11,8 @@ from sojourn.plot import style
 from sojourn.prove import headline, maps, words
 from sojourn.prove.region import VERDICTS
 from sojourn.report import put
+from sojourn.report.document import document
 from sojourn.report.figures import svg
-from sojourn.report.page import sheet
 from sojourn.report.parts import figure_of, name, pictures, prose
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from sojourn.prove.beside import Beside
     from sojourn.validity import Validity
 
-# The page may load nothing, from nowhere, and runs nothing.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 #: Sizes of a picture as wide as the page, inches, for pages of several widths.
 WIDTHS = {"wide": (14.5, 6.4), "middle": (8.8, 5.6), "narrow": (5.1, 4.6)}
@@ -65,18 +63,11 @@ def page(certificates: Sequence[Certificate], beside: Sequence[Beside]) -> str:
         for place, (one, other) in enumerate(zip(certificates, beside, strict=True))
     ]
     headlines = "".join(f'<p class="headline">{prose(str(one))}</p>\n' for one in certificates)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
+    head = (
         '<header>\n<p class="kind">Sojourn certificate</p>\n'
-        f"<h1>{_question(certificates[0])}</h1>\n"
-        f"{headlines}</header>\n{_overview(certificates, beside)}\n"
-        + "\n".join(sections)
-        + f"\n{_meanings()}</main>\n</body>\n</html>\n"
+        f"<h1>{_question(certificates[0])}</h1>\n{headlines}</header>"
     )
+    return document(title, [head, _overview(certificates, beside), *sections, _meanings()])
 
 
 def _question(one: Certificate) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 import shlex
 from html import escape
-from importlib.resources import files
 
-from sojourn.plot import Canvas, Plots, style
+from sojourn.plot import Canvas, Plots
 from sojourn.report import (
     chapters,
     classes,
@@ -24,6 +21,7 @@ from sojourn.report import (
     verdicts,
     windows,
 )
+from sojourn.report.document import asset, document
 from sojourn.report.figures import svg
 from sojourn.report.parts import figure_of, prose, variant
 from sojourn.result import Result, metrics, trust, words
@@ -48,19 +46,6 @@ HINT = (
     "keys: + and \u2212 zoom, \u2190 and \u2192 move, Esc: whole run"
 )
 
-# Colours of a dark page.
-NIGHT = {
-    "paper": "#14171b",
-    "raised": "#1c2026",
-    "ink": "#e8eaed",
-    "muted": "#9aa4ae",
-    "rule": "#333a42",
-    "warning": "#ffb084",
-}
-
-# The page may load nothing, from nowhere, and run only its own scripts: the browser enforces this.
-POLICY = "default-src 'none'; script-src {}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
 
 def page(result: Result, baseline: str | None = None) -> str:
     """The whole page as text. It needs no other file and no network.
@@ -71,7 +56,6 @@ def page(result: Result, baseline: str | None = None) -> str:
     chosen = result.baseline(baseline)
     sights = live.sights(result)
     scripts = _scripts()
-    policy = POLICY.format(" ".join(map(_hash, scripts)))
     body = [
         _head(result, chosen),
         tradeoff.section(result, stated=True) if _begins_with_delays(result) else "",
@@ -82,35 +66,14 @@ def page(result: Result, baseline: str | None = None) -> str:
         _repeat(result),
         _meanings(result),
     ]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
-        f"{baseline_mark(chosen)}\n"
-        f"<title>{escape(result.title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(part for part in body if part)
-        + f"\n</main>\n{_numbers_of(sights)}"
-        + "".join(f"<script>{script}</script>\n" for script in scripts)
-        + "</body>\n</html>\n"
+    return document(
+        result.title, body, head=f"{baseline_mark(chosen)}\n", data=_numbers_of(sights), scripts=scripts
     )
 
 
 def baseline_mark(qdisc: str) -> str:
     """The mark of the page's baseline, read by a page that replaces it."""
     return f'<meta name="sojourn-baseline" content="{escape(qdisc)}">'
-
-
-def sheet() -> str:
-    """UPlot's style sheet, then ours with the colours of light and dark pages."""
-    day = {"paper": style.PAPER, "ink": style.INK, "muted": style.MUTED, "rule": style.RULE}
-    day |= {f"qdisc-{place}": colour for place, colour in enumerate(style.PALETTE)}
-    night = NIGHT | {f"qdisc-{place}": colour for place, colour in enumerate(style.PALETTE_ON_DARK)}
-    text = _file("page.css")
-    for mark, colours in (("light page", day), ("dark page", night)):
-        lines = "".join(f"  --{name}: {colour};\n" for name, colour in colours.items())
-        text = text.replace(f"/* colours of the {mark} */\n", lines)
-    return _file("vendor/uPlot.min.css") + "\n" + text
 
 
 def _numbers_of(sights: list[live.Sight]) -> str:
@@ -123,18 +86,9 @@ def _numbers_of(sights: list[live.Sight]) -> str:
 def _scripts() -> tuple[str, str]:
     """Scripts of every page: uPlot and ours."""
     # The whole licence replaces uPlot's banner, an address and its version.
-    plotter = re.sub(r"^/\*!.*?\*/\n", "", _file("vendor/uPlot.iife.min.js"), flags=re.S)
-    licence = _file("vendor/uPlot.LICENSE")
-    return f"\n/* uPlot\n\n{licence}*/\n{plotter}", f"\n{_file('page.js')}"
-
-
-def _hash(script: str) -> str:
-    """Source expression of a script (Content Security Policy Level 3, section 2.3.1)."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-
-
-def _file(name: str) -> str:
-    return files("sojourn.report").joinpath(name).read_text(encoding="utf-8")
+    plotter = re.sub(r"^/\*!.*?\*/\n", "", asset("vendor/uPlot.iife.min.js"), flags=re.S)
+    licence = asset("vendor/uPlot.LICENSE")
+    return f"\n/* uPlot\n\n{licence}*/\n{plotter}", f"\n{asset('page.js')}"
 
 
 def _at_link(sight: live.Sight, baseline: str) -> str:

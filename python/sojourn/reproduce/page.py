@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn.report import put
+from sojourn.report.document import document
 from sojourn.report.figures import svg
-from sojourn.report.page import sheet
 from sojourn.report.parts import prose
 from sojourn.report.setting import sentences
 from sojourn.reproduce.drawing import draw
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["over_all", "page", "write", "write_all"]
 
-# The page may load nothing, from nowhere, and runs nothing.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 #: Words in tables: beginning at the left, and broken where they must be. The page is as wide as its tables.
 STYLE = """
 main { max-width: 1760px; padding-left: 24px; padding-right: 24px }
@@ -151,15 +149,7 @@ def over_all(several: Sequence[Reproduction]) -> str:
 
 
 def _whole(title: str, body: Iterable[str]) -> str:
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{sheet()}{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(part for part in body if part)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    return document(title, body, styles=STYLE)
 
 
 def _counted(of: Reproduction) -> str:

@@ -12,8 +12,8 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.report import put
+from sojourn.report.document import document
 from sojourn.report.figures import svg
-from sojourn.report.page import sheet
 from sojourn.report.parts import figure_of, prose
 from sojourn.result import SEEDLESS, metrics, words
 from sojourn.sweep.answers import MOST, pictures, sentences
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["page", "write"]
 
-# The page may load nothing, from nowhere, and runs nothing.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 #: Most points of the table, the same of a sample, most failures that are listed, and letters of a grid.
 MOST_POINTS, MOST_DRAWN, MOST_FAILURES, MOST_LETTERS = 200, 20, 20, 20_000
 #: Metrics of the table.
@@ -68,15 +66,7 @@ def page(of: Sweep) -> str:
         _grid(of),
         _meanings(),
     ]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(part for part in body if part)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    return document(title, body)
 
 
 def _extent(of: Sweep) -> str:
