@@ -79,7 +79,7 @@ class Samples:
                         self._found[own] = _numbers(rows[column])
             parts = _rows(experiment, windows, link, traffic_class).sort("seed", maintain_order=True)
             for within, text in experiment.windows.items():
-                own_rows = parts.filter(_times(text))
+                own_rows = _placed(parts.filter(_times(text)))
                 for (qdisc, metric), rows in own_rows.group_by("qdisc", "name", maintain_order=True):
                     key = (experiment.name, str(qdisc), link, within, traffic_class, str(metric))
                     is_several = text.startswith(EVERY) or isinstance(traffic_class, tuple)
@@ -274,12 +274,21 @@ def _times(window: str) -> pl.Expr:
     return rows
 
 
+def _placed(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows by seed, each with the place of its window and class among those of all."""
+    ordered = rows.sort("from_s", "class", maintain_order=True)
+    return ordered.with_columns(pl.struct("from_s", "class").rle_id().alias("place")).sort(
+        "seed", maintain_order=True
+    )
+
+
 def _by_seed(rows: pl.DataFrame) -> Sample:
     """Values of windows of one length, or of classes, a row a seed; not a number where one has none."""
-    of = [pl.col("from_s").cast(pl.String), pl.col("class").cast(pl.String).fill_null("")]
-    ordered = rows.sort("from_s", "class").with_columns(pl.concat_str(of, separator=" ").alias("of"))
-    wide = ordered.pivot("of", index="seed", values="value").sort("seed").drop("seed")
-    return wide.cast(pl.Float64).to_numpy().astype(np.float64)
+    seeds, row = np.unique(rows["seed"].to_numpy(), return_inverse=True)
+    places, column = np.unique(rows["place"].to_numpy(), return_inverse=True)
+    found = np.full((len(seeds), len(places)), np.nan)
+    found[row, column] = _numbers(rows["value"])
+    return found
 
 
 def _text(value: object) -> str:
