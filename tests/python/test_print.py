@@ -83,6 +83,68 @@ def test_every_figure_fits_its_paper(home, shared, tmp_path, name, width, style)
     assert max(sizes) <= 8
 
 
+@pytest.fixture(scope="module")
+def certificate():
+    """The certificate of PI at the dumbbell."""
+    return sj.prove(sj.load("dumbbell"), "pi")
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """Two laws at two loads and delays."""
+    grid = {
+        "scenario": "dumbbell",
+        "set": {"duration": "6 s", "warmup": "2 s", "at": []},
+        "axes": {
+            "qdisc": ["pi", "codel"],
+            "flows": {"key": "flows[0].count", "values": [10, 30]},
+            "delay": {"key": "bottleneck.delay", "values": ["20 ms", "50 ms"]},
+        },
+        "seeds": "1..2",
+    }
+    return sj.sweep(grid, out=tmp_path_factory.mktemp("swept") / "print.sweep")
+
+
+OTHERS = {
+    **{f"prove {name}": name for name in ("bode", "nyquist", "poles", "step", "map", "margin_map")},
+    **{f"prove {name}": name for name in ("sensitivity", "spectrum", "disturbances", "cycles")},
+    **{f"ocq {name}": name for name in ("trajectory", "costate", "switching", "beta", "gap")},
+    "sweep curve": "curve",
+    "sweep map": "map",
+    "sweep cloud": "cloud",
+}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", OTHERS)
+def test_pictures_of_proofs_solutions_and_sweeps_fit_their_paper(request, certificate, tmp_path, name, width):
+    of, picture = name.split()
+    given = {}
+    if of == "prove":
+        plots = certificate.plot
+        if picture in {"map", "margin_map"}:
+            found = {"map": certificate.region, "margin_map": certificate.margin_map}[picture]
+            given = {"region" if picture == "map" else "found": found(points=12)}
+    elif of == "ocq":
+        plots = sj.ocq.solve(replace(sj.ocq.INSTANCES["A"], N=200), "sweep").plot
+    else:
+        plots = request.getfixturevalue("swept").plot
+        given = {
+            "curve": {"metric": "queue_mean_packets", "x": "flows"},
+            "map": {"metric": "queue_mean_packets", "x": "flows", "y": "delay", "qdisc": "pi"},
+            "cloud": {},
+        }[picture]
+    ax = getattr(plots, picture)(width=width, style="ieee", **given)
+    saved(ax, tmp_path / "figure.png")
+    figure = ax.figure
+    assert figure.get_figwidth() == pytest.approx({"column": 3.5, "page": 7.16}[width])
+    shown = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
+    wide, high = figure.get_size_inches()
+    assert min(shown.x0, shown.y0, wide - shown.x1, high - shown.y1) > -1e-6, "nothing is cut"
+    sizes = {text.get_fontsize() for text in figure.findobj(Text) if text.get_text().strip()}
+    assert 6 <= min(sizes) <= max(sizes) <= 8
+
+
 @pytest.mark.skipif(shutil.which("pdffonts") is None, reason="pdffonts (poppler-utils) is not installed")
 @pytest.mark.parametrize(("style", "font"), [(None, "DejaVuSans"), ("ieee", "STIXGeneral-Regular")])
 def test_a_pdf_has_no_type_3_fonts(home, tmp_path, style, font):

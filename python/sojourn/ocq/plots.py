@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
-from sojourn.kinds import takes
 from sojourn.plot import style
-from sojourn.plot.paper import AXES
+from sojourn.plot.paper import Paper, Sized, picture
 
 if TYPE_CHECKING:
     from sojourn.ocq.problem import Floats
@@ -24,21 +23,22 @@ HIGH = (7.2, 5.0)
 _POINTS = 4000
 
 
-class Plots:
+class Plots(Sized):
     """Pictures of solutions of one problem, beside each other.
 
-    Each takes the caller's axes or makes its own, and returns them.
+    Each takes the caller's axes or makes its own, and returns them. For print each has a `width` and a
+    `style`, as those of results have.
     """
 
     def __init__(self, solutions: Sequence[Solution], names: Sequence[str]) -> None:
         self._of = list(zip(solutions, names, strict=True))
 
-    @takes(ax=AXES)
-    def trajectory(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def trajectory(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """The queue x(t), packets, and below it the input u(t) under the load w(t); returns the axes of x."""
         below = None
         if ax is None:
-            _, (ax, below) = style.figure(HIGH, 2, 1)
+            _, (ax, below) = self._figure(HIGH, 2)
             below.sharex(ax)
         for place, (one, name) in enumerate(self._of):
             run = one.run()
@@ -59,10 +59,10 @@ class Plots:
             style.label(below, "time, s", "input u, packets/s")
         return ax
 
-    @takes(ax=AXES)
-    def costate(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def costate(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """The costate lambda(t), s, the paper's adjoint, and R, which decides the input."""
-        ax, own = _axes(ax)
+        ax, own = self._axes(ax)
         for place, (one, name) in enumerate(self._of):
             run = one.run()
             ax.plot(*_thinned(run.t, run.costate), label=style.plain(name), **_look(place))
@@ -73,10 +73,10 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(ax=AXES)
-    def switching(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def switching(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """The switching function H_u = lambda - R, s: u is w where it is below 0, and 0 where it is above."""
-        ax, own = _axes(ax)
+        ax, own = self._axes(ax)
         for place, (one, name) in enumerate(self._of):
             ax.plot(*_thinned(one.run().t, one.switching), label=style.plain(name), **_look(place))
         ax.axhline(0, color=style.MUTED, linewidth=style.THIN)
@@ -85,10 +85,10 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(ax=AXES)
-    def beta(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def beta(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """The beta history of Algorithm 1, s^2/packet, by iteration."""
-        ax, own = _axes(ax)
+        ax, own = self._axes(ax)
         found = [(place, one, name) for place, (one, name) in enumerate(self._of) if len(one.betas)]
         if not found:
             raise InputError("plot: no solution has a beta; expected one of method sweep")
@@ -99,10 +99,10 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(ax=AXES)
-    def gap(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def gap(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """The gap on the mesh, packets s, by iteration."""
-        ax, own = _axes(ax)
+        ax, own = self._axes(ax)
         found = [(place, one, name) for place, (one, name) in enumerate(self._of) if len(one.gaps) > 1]
         if not found:
             raise InputError("plot: no solution has gaps; expected one of method sweep or fast")
@@ -114,9 +114,8 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-
-def _axes(ax: Axes | None) -> tuple[Axes, bool]:
-    return (ax, False) if ax is not None else (style.figure(SIZE)[1][0], True)
+    def _axes(self, ax: Axes | None) -> tuple[Axes, bool]:
+        return (ax, False) if ax is not None else (self._figure(SIZE)[1][0], True)
 
 
 def _look(place: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
@@ -90,6 +90,10 @@ class Plots:
         one_of_kind("result", A_RESULT, self.result)
         one_of_kind("canvas", instance(Canvas, "a canvas; expected sojourn.plot.Canvas()"), self.canvas)
         one_of_kind("everywhere", optional(A_RESULT), self.everywhere)
+
+    def sized(self, size: tuple[float, float]) -> Plots:
+        """The pictures on a canvas of `size`, inches."""
+        return replace(self, canvas=replace(self.canvas, size=size))
 
     @picture()
     def queue(self, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:

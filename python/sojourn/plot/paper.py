@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, cast
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, Self, TypedDict, cast
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
@@ -19,12 +21,10 @@ from matplotlib.ticker import FixedFormatter
 
 from sojourn.errors import InputError
 from sojourn.kinds import Kind, instance, one_of_kind, optional, takes
+from sojourn.plot import style as looks
 from sojourn.plot.style import FONT_PT
 
-if TYPE_CHECKING:
-    from sojourn.plot import Plots
-
-__all__ = ["STYLES", "WIDTHS", "Paper", "picture"]
+__all__ = ["STYLES", "WIDTHS", "Paper", "Sized", "picture"]
 
 P = ParamSpec("P")
 
@@ -57,8 +57,32 @@ class Paper(TypedDict, total=False):
     style: str | None
 
 
+class Drawing(Protocol):
+    """Pictures that can be of other sizes."""
+
+    def sized(self, size: tuple[float, float]) -> Self:
+        """The pictures for a sheet of this width and height, inches."""
+
+
+class Sized:
+    """Pictures that have sizes of their own, and are as wide as a sheet if there is one."""
+
+    #: Width of the sheet, inches; None: each picture has its own.
+    _across: float | None = None
+
+    def sized(self, size: tuple[float, float]) -> Self:
+        """The pictures for a sheet of this width, inches; they keep their heights."""
+        other = copy.copy(self)
+        other._across = size[0]
+        return other
+
+    def _figure(self, size: tuple[float, float], rows: int = 1) -> tuple[Figure, list[Axes]]:
+        """A figure for a picture of `size`, inches, with `rows` axes."""
+        return looks.figure((self._across or size[0], size[1]), rows)
+
+
 def picture(**kinds: Kind) -> Callable[[Callable[P, Axes]], Callable[P, Axes]]:
-    """Make a method of `Plots` draw for print as well, with the arguments of `Paper`.
+    """Make a method of pictures draw for print as well, with the arguments of `Paper`.
 
     The other arguments are checked as `takes` does, the axes among them.
     """
@@ -68,7 +92,7 @@ def picture(**kinds: Kind) -> Callable[[Callable[P, Axes]], Callable[P, Axes]]:
 
         @functools.wraps(method)
         def drawn(*args: P.args, **kwargs: P.kwargs) -> Axes:
-            plots, *given = cast("tuple[Plots, ...]", args)
+            plots, *given = cast("tuple[Drawing, ...]", args)
             named: dict[str, Any] = dict(kwargs)
             sheet = _sheet(named.pop("width", None), named.pop("style", None), named.get("ax"))
             draw = cast("Callable[..., Axes]", checked)
@@ -86,11 +110,12 @@ def _signature(method: Callable[..., Axes]) -> inspect.Signature:
     """That of a method, with the arguments of `Paper` one by one."""
     found = inspect.signature(method)
     own = [one for one in found.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    rest = [one for one in found.parameters.values() if one not in own and one.name != "_paper"]
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
         for name in Paper.__annotations__
     ]
-    return found.replace(parameters=[*own, *more])
+    return found.replace(parameters=[*own, *more, *rest])
 
 
 def _sheet(width: object, style: object, ax: object) -> _Sheet | None:
@@ -122,12 +147,12 @@ class _Sheet:
     size: tuple[float, float] | None
     style: Style | None
 
-    def enlarged(self, plots: Plots) -> Plots:
-        """The pictures on a canvas that is this sheet once it is shrunk."""
+    def enlarged(self, plots: Drawing) -> Drawing:
+        """The pictures for a sheet that is this one once it is shrunk."""
         if self.size is None:
             return plots
         width, height = self.size
-        return replace(plots, canvas=replace(plots.canvas, size=(width / SHRUNK, height / SHRUNK)))
+        return plots.sized((width / SHRUNK, height / SHRUNK))
 
     def shrunk(self, ax: Axes) -> Axes:
         """The picture shrunk, and its text in the style."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
-from sojourn.kinds import instance, optional, takes
+from sojourn.kinds import instance, optional
 from sojourn.plot import style
-from sojourn.plot.paper import AXES
+from sojourn.plot.paper import Paper, Sized, picture
 from sojourn.plot.spectrum import RESULT, of_backlog
 from sojourn.prove import headline, maps, marks, words
 from sojourn.prove.margins import MarginMap
@@ -42,20 +42,23 @@ A_REGION = optional(instance(Region, "a map; expected what Certificate.region() 
 A_MARGIN_MAP = optional(instance(MarginMap, "a map; expected what Certificate.margin_map() gives"))
 
 
-class Plots:
-    """Pictures of a certificate. Each takes the caller's axes or makes its own, and returns them."""
+class Plots(Sized):
+    """Pictures of a certificate. Each takes the caller's axes or makes its own, and returns them.
+
+    For print each has a `width` and a `style`, as those of results have.
+    """
 
     def __init__(self, certificate: Certificate) -> None:
         self._of = certificate
 
-    @takes(ax=AXES)
-    def bode(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def bode(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Gain |L| over frequency, dB, and below it the phase in degrees; returns the axes of the gain.
 
         The margins of the loop of the verdict are marked; thin lines are those of other loops.
         """
         if ax is None:
-            _, (ax, below) = style.figure(HIGH, 2, 1)
+            _, (ax, below) = self._figure(HIGH, 2)
             below.sharex(ax)
         else:
             below = None
@@ -85,8 +88,8 @@ class Plots:
         style.legend(ax, above=below is not None)
         return ax
 
-    @takes(ax=AXES)
-    def nyquist(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def nyquist(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """L(jw) in the complex plane near -1, with the unit circle.
 
         The margins of the loop of the verdict are marked; thin lines are those of other loops.
@@ -104,8 +107,8 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(ax=AXES)
-    def poles(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def poles(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Slowest poles of the loop of the verdict, 1/s, the dominant ones filled; right of 0: unstable.
 
         Those that decay ten times as fast are left out.
@@ -128,8 +131,8 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(ax=AXES)
-    def step(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def step(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Unit step response of the backlog: from time 0 on the law observes a packet less."""
         ax, own = self._axes(ax, SIZE)
         for one, look in self._shown():
@@ -143,7 +146,7 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(region=A_REGION, margins=A_MARGIN_MAP, ax=AXES)
+    @picture(region=A_REGION, margins=A_MARGIN_MAP)
     def map(
         self, region: Region | None = None, margins: MarginMap | None = None, ax: Axes | None = None
     ) -> Axes:
@@ -155,8 +158,10 @@ class Plots:
         ax, own = self._axes(ax, HIGH)
         return maps.region(ax, region, margins, above=own)
 
-    @takes(found=A_MARGIN_MAP, ax=AXES)
-    def margin_map(self, found: MarginMap | None = None, ax: Axes | None = None) -> Axes:
+    @picture(found=A_MARGIN_MAP)
+    def margin_map(
+        self, found: MarginMap | None = None, ax: Axes | None = None, **_paper: Unpack[Paper]
+    ) -> Axes:
         """Contours of the phase margin over flows and base RTTs, degrees; computed if no map is given."""
         found = self._of.margin_map() if found is None else found
         ax, own = self._axes(ax, HIGH)
@@ -164,8 +169,8 @@ class Plots:
         maps.contours(ax, found)
         return maps.over_loads(found, ax, above=own)
 
-    @takes(ax=AXES)
-    def sensitivity(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def sensitivity(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Magnitudes of S = 1 / (1 + L) and T = L / (1 + L) of the loop of the verdict over frequency."""
         from sojourn.deviations import sensitivities
 
@@ -182,8 +187,8 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(result=optional(RESULT), ax=AXES)
-    def spectrum(self, result: Result | None = None, ax: Axes | None = None) -> Axes:
+    @picture(result=optional(RESULT))
+    def spectrum(self, result: Result | None = None, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Spectral density of the backlog under random signals over frequency, packets^2 s.
 
         With a `result` also that of the packets' backlog at this link under this law, after the warm-up
@@ -214,8 +219,8 @@ class Plots:
             raise InputError(f"plot: {self._of.reason}")
         return equilibrium
 
-    @takes(ax=AXES)
-    def disturbances(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def disturbances(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Backlog of the linearised loop after steps of rate, flows and datagrams, less its equilibrium.
 
         It is smoothed over a round trip, as in the table of responses.
@@ -237,8 +242,8 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(ax=AXES)
-    def cycles(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def cycles(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Amplitude of the fluid's limit cycles over the factor on the loop's gain; 1 is the loop's own."""
         from sojourn.deviations import HARMONICS
 
@@ -259,7 +264,7 @@ class Plots:
         self._judged()
         if ax is not None:
             return ax, False
-        return style.figure(size)[1][0], True
+        return self._figure(size)[1][0], True
 
     def _judged(self) -> dict[str, Any]:
         if not self._of.loops:

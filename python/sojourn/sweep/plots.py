@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from sojourn.errors import InputError
-from sojourn.kinds import optional, shown, takes, text
+from sojourn.kinds import optional, shown, text
 from sojourn.plot import style
-from sojourn.plot.paper import AXES
+from sojourn.plot.paper import Sized, picture
 from sojourn.result import words
 from sojourn.result.statistics import regress
 from sojourn.sweep.claims import OPEN, bounds, judged
@@ -32,13 +32,16 @@ MOST_NAMED, MOST_NUMBERED = 14, 12
 Row = Mapping[str, Any]
 
 
-class Plots:
-    """Pictures of a sweep. Each takes the caller's axes or makes its own, and returns them."""
+class Plots(Sized):
+    """Pictures of a sweep. Each takes the caller's axes or makes its own, and returns them.
+
+    For print each has a `width` and a `style`, as those of results have.
+    """
 
     def __init__(self, sweep: Sweep) -> None:
         self._of = sweep
 
-    @takes(metric=text, x=text, link=optional(text), ax=AXES)
+    @picture(metric=text, x=text, link=optional(text))
     def curve(
         self, metric: str, x: str, *, link: str | None = None, ax: Axes | None = None, **at: object
     ) -> Axes:
@@ -48,7 +51,7 @@ class Plots:
         14 curves are thin, in a colour for each value of the first of the other axes. Raises `InputError`.
         """
         rows, column = self._rows(metric, (x,), link, at)
-        ax, own = _axes(ax, SIZE)
+        ax, own = self._axes(ax, SIZE)
         others = [name for name in self._varied(rows) if name != x]
         places = _places(rows, x)
         curves = [(key, list(of)) for key, of in _grouped(rows, others)]
@@ -77,7 +80,7 @@ class Plots:
             style.legend(ax, above=own)
         return ax
 
-    @takes(metric=text, x=text, y=text, link=optional(text), ax=AXES)
+    @picture(metric=text, x=text, y=text, link=optional(text))
     def map(
         self,
         metric: str,
@@ -103,7 +106,7 @@ class Plots:
         if left:
             expected = f"expected one of them, such as {left[0]}={rows[0][left[0]]!r}"
             raise InputError(f"{left[0]}: has several values, and a map is of one; {expected}")
-        ax, _ = _axes(ax, SQUARE)
+        ax, _ = self._axes(ax, SQUARE)
         # All points of the plan: some have failed.
         points = judged(self._of, metric, high, low, link=rows[0]["link"], at=at)
         for name in self._of.axes:
@@ -138,7 +141,7 @@ class Plots:
         ax.set_title(style.plain(column.long), color=style.MUTED, fontsize=style.FONT_PT, loc="left")
         return ax
 
-    @takes(x=text, y=text, link=optional(text), ax=AXES)
+    @picture(x=text, y=text, link=optional(text))
     def cloud(
         self,
         x: str = "sojourn_mean_s",
@@ -154,7 +157,7 @@ class Plots:
         """
         rows, column = self._rows(x, (), link, at)
         others, ordinate = self._rows(y, (), link, at)
-        ax, own = _axes(ax, SIZE)
+        ax, own = self._axes(ax, SIZE)
         key = [*self._of.axes, "spec", "link"]
         heights = {tuple(row[name] for name in key): row["mean"] for row in others}
         kinds = ["qdisc"] if "qdisc" in self._of.axes else ["spec"]
@@ -174,7 +177,7 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(metric=text, x=text, link=optional(text), ax=AXES)
+    @picture(metric=text, x=text, link=optional(text))
     def completion(
         self,
         metric: str = "fct_mean_s",
@@ -195,7 +198,7 @@ class Plots:
             style.plain_numbers(axis)
         return drawn
 
-    @takes(metric=text, on=text, link=optional(text), ax=AXES)
+    @picture(metric=text, on=text, link=optional(text))
     def regression(
         self, metric: str, on: str, *, link: str | None = None, ax: Axes | None = None, **at: object
     ) -> Axes:
@@ -211,7 +214,7 @@ class Plots:
         predicted = {
             tuple(row[name] for name in axes): row[on] for row in self._of.theory().iter_rows(named=True)
         }
-        ax, own = _axes(ax, SIZE)
+        ax, own = self._axes(ax, SIZE)
         kinds = line_kinds(self._of)
         ends: list[float] = []
         for place, (names, of) in enumerate(_grouped(rows, kinds)):
@@ -237,7 +240,7 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
-    @takes(metric=text, link=optional(text), ax=AXES)
+    @picture(metric=text, link=optional(text))
     def sensitivity(
         self, metric: str, *, link: str | None = None, ax: Axes | None = None, **at: object
     ) -> Axes:
@@ -255,7 +258,7 @@ class Plots:
         found = found.filter(pl.col("link").eq_missing(link or links[0]))
         if found.height > found["axis"].n_unique():
             raise InputError("at: indices are of one point; expected a value of each axis that is not drawn")
-        ax, own = _axes(ax, (SIZE[0], 1.2 + 0.55 * found.height))
+        ax, own = self._axes(ax, (SIZE[0], 1.2 + 0.55 * found.height))
         up = np.arange(found.height)[::-1]
         for place, (key, title) in enumerate((("first", "alone"), ("total", "with its interactions"))):
             ax.barh(
@@ -303,9 +306,8 @@ class Plots:
         """Axes with several values among these rows."""
         return [name for name in self._of.axes if len({row[name] for row in rows}) > 1]
 
-
-def _axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:
-    return (style.figure(size)[1][0], True) if ax is None else (ax, False)
+    def _axes(self, ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:
+        return (self._figure(size)[1][0], True) if ax is None else (ax, False)
 
 
 def _grouped(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[Row]]]:

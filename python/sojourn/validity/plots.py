@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
-from sojourn.kinds import takes
 from sojourn.plot import style
-from sojourn.plot.paper import AXES
+from sojourn.plot.paper import Paper, Sized, picture
 from sojourn.validity import figures
 from sojourn.validity.runs import STEP
 
@@ -29,8 +28,11 @@ CYCLES = 12
 PLANTS = (("packet", "packets"), ("fluid", "fluid"))
 
 
-class Plots:
-    """Pictures of a comparison. Each takes the caller's axes or makes its own, and returns them."""
+class Plots(Sized):
+    """Pictures of a comparison. Each takes the caller's axes or makes its own, and returns them.
+
+    For print each has a `width` and a `style`, as those of results have.
+    """
 
     def __init__(self, found: Validity) -> None:
         self._found = found
@@ -44,12 +46,12 @@ class Plots:
         has_steps, has_noise = len(self._found.results) > 1, of.noise is not None
         return ["backlog", *["response"] * has_steps, *["spectrum"] * has_noise]
 
-    @takes(ax=AXES)
-    def backlog(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def backlog(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Backlog of the plants at the end of a run at rest, packets, and the certificate's equilibrium."""
         of, times = self._compared("backlog")
         rest = self._found.results[0]
-        ax, own = _axes(ax)
+        ax, own = self._axes(ax)
         after = max(times.warmup, times.duration - CYCLES * times.cycle)
         for place, (plant, name) in _present(rest):
             drawn = figures.samples(rest, figures.backlog(of.link, plant, rest.seeds[0]), after)
@@ -60,12 +62,12 @@ class Plots:
         ax.set_ylim(0, None)
         return _labelled(ax, "time, s", above=own)
 
-    @takes(ax=AXES)
-    def response(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def response(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Mean backlog since a fall of the rate, packets, less that before it; smoothed over a round trip."""
         of, times = self._compared("response")
         stepped = self._found.results[1]
-        ax, own = _axes(ax)
+        ax, own = self._axes(ax)
         for place, (plant, name) in _present(stepped):
             drawn = figures.response(stepped, (of.link, plant), times)
             ax.plot(*drawn, color=style.colour(1 - place), linewidth=_width(place), label=name)
@@ -79,8 +81,8 @@ class Plots:
         ax.axhline(0, color=style.MUTED, linewidth=style.THIN)
         return _labelled(ax, "time since the fall of the rate, s", above=own)
 
-    @takes(ax=AXES)
-    def spectrum(self, ax: Axes | None = None) -> Axes:
+    @picture()
+    def spectrum(self, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
         """Spectral density of the packets' backlog at rest, packets^2 s, and the predicted one."""
         of, _ = self._compared("spectrum")
         return of.plot.spectrum(self._found.results[0], ax)
@@ -95,9 +97,8 @@ class Plots:
         assert found.times is not None, "a check has times"
         return found.of, found.times
 
-
-def _axes(ax: Axes | None) -> tuple[Axes, bool]:
-    return (style.figure(OVER_TIME)[1][0], True) if ax is None else (ax, False)
+    def _axes(self, ax: Axes | None) -> tuple[Axes, bool]:
+        return (self._figure(OVER_TIME)[1][0], True) if ax is None else (ax, False)
 
 
 def _present(result: Result) -> list[tuple[int, tuple[str, str]]]:
@@ -116,7 +117,7 @@ def _labelled(ax: Axes, across: str, *, above: bool) -> Axes:
     return ax
 
 
-def of_map(found: ValidityMap, ax: Axes | None = None) -> Axes:
+def of_map(found: ValidityMap, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
     """Shade and number of each point: the largest error, percent; bold where the theory does not hold."""
     from matplotlib.colors import LinearSegmentedColormap
 
