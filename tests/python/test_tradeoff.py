@@ -55,7 +55,7 @@ def test_the_caption_is_true_of_points_within_a_thousandth_and_of_two_plants():
     assert [one.variant.qdisc for one in tradeoff.front(found)] == ["pie", "red"]
     note = section.section(invented(laws))
     assert "no qdisc has less delay at as much utilisation." in note
-    assert "Grey: one of these has no more delay, and as much utilisation, within a thousandth." in note
+    assert "Grey: another has no more delay and no less utilisation, within 0.1\u00a0%." in note
     assert "no qdisc of the same plant has less delay" in section.section(two_plants(0.03, 0.05))
 
 

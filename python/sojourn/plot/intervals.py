@@ -22,7 +22,7 @@ CLASS_SHARE = 0.62
 
 def height_in(result: Result, variants: Sequence[Variant]) -> float:
     """Height of a picture with a row for each variant, inches; a qdisc's parameters stand below its name."""
-    parts = words.arm_parts(result)
+    parts = words.name_parts(result)
     return 0.85 + (0.36 if any(parts[variant][1] for variant in variants) else 0.27) * max(1, len(variants))
 
 
@@ -76,7 +76,7 @@ def bars(
             color=style.INK,
             fontsize=style.FONT_PT,
         )
-    parts = words.arm_parts(result)
+    parts = words.name_parts(result)
     labels = [style.plain(" ".join(part for part in parts[variant] if part)) for variant in result.variants]
     ax.set_yticks(range(len(labels)), labels, color=style.INK, fontsize=style.FONT_PT)
     ax.set_ylim(len(labels) - 0.4, -0.6)
@@ -190,7 +190,7 @@ def _interval(ax: Axes, row: float, look: Look, found: Estimate | None, *, hollo
 
 def _rows(ax: Axes, result: Result, variants: Sequence[Variant]) -> None:
     """Laws by name, the first one on top."""
-    parts = words.arm_parts(result)
+    parts = words.name_parts(result)
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
     low, high = ax.get_xlim()

@@ -20,6 +20,7 @@ from sojourn.plot import COARSE, GOODPUT, Canvas, Plots, bands, ccdf, style
 from sojourn.plot.bands import Band
 from sojourn.report.columns import pack
 from sojourn.result import Result, Variant, metrics, words
+from sojourn.result.tables import MOST_LINKS
 
 #: Approximate number of points of the coarsest resolution, and factors of the finer ones: close to each other
 #: first, where a reader sees the difference, then farther apart.
@@ -30,8 +31,8 @@ VALUES = 800_000
 #: Still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so that their
 #: text is about 10 pixels high.
 STILL = Canvas(size=(7.4, 3.2), points=200, one_seed=True)
-#: Most links of a page, the busiest ones, and most charts of classes of each.
-MOST_LINKS, MOST_CLASSES = 10, 10
+#: Most charts of classes of a link.
+MOST_CLASSES = 10
 #: Prefix of the charts of classes.
 OF_CLASS = "goodput-"
 
@@ -129,7 +130,7 @@ def sights(result: Result) -> list[Sight]:
 
 
 def _busiest(result: Result) -> list[str]:
-    """Links of the page: the busiest by mean utilisation over the runs."""
+    """Links of the page, as many as a summary has: the busiest by mean utilisation over the runs."""
     if len(result.links) <= MOST_LINKS:
         return result.links
     used: dict[str, list[float]] = {link: [] for link in result.links}

@@ -70,7 +70,7 @@ def figure_of(ax: Axes) -> Figure:
 
 def variant(result: Result, one: Variant, *, whole: bool = False, point: bool = False) -> str:
     """A variant: a sample of its line, or of its `point`, its qdisc, and its parameters."""
-    qdisc, parameters = words.arm_parts(result, whole=whole)[one]
+    qdisc, parameters = words.name_parts(result, whole=whole)[one]
     return f"{chip(result, one, point=point)}{_named(qdisc, parameters)}"
 
 

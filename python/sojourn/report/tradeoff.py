@@ -75,13 +75,14 @@ def _titled(result: Result, picture: str) -> str:
 def _note(found: list[Point], best: list[Point]) -> str:
     spread = any(one.ellipse() is not None for one in found)
     plant = "of the same plant " if len({one.variant.plant for one in found}) > 1 else ""
-    runs = "Crosses: 95\u00a0% intervals. " if any(one.delay.half is not None for one in found) else ""
-    runs += "Ellipses: one standard deviation of the seeds (RFC 7928, section 2.7). " if spread else ""
-    ringed = "Ringed: best here. " if best else ""
-    return (
-        f"{ringed}{runs}Bold, and joined by the line: no qdisc {plant}has less delay at as much utilisation. "
-        f"Grey: one of these {plant}has no more delay, and as much utilisation, within a thousandth."
-    )
+    parts = [
+        "Ringed: best here." if best else "",
+        f"Bold, on the line: no qdisc {plant}has less delay at as much utilisation.",
+        f"Grey: another {plant}has no more delay and no less utilisation, within 0.1\u00a0%.",
+        "Crosses: 95\u00a0% intervals." if any(one.delay.half is not None for one in found) else "",
+        "Ellipses: one standard deviation over the seeds (RFC 7928, 2.7)." if spread else "",
+    ]
+    return " ".join(part for part in parts if part)
 
 
 def _ranking(result: Result, found: list[Point]) -> str:

@@ -73,7 +73,7 @@ def variant_names(result: Result) -> dict[Variant, str]:
     return {variant: f"{called[variant.qdisc]}{_of_plant(result, variant)}" for variant in result.variants}
 
 
-def arm_parts(result: Result, *, whole: bool = False) -> dict[Variant, tuple[str, str]]:
+def name_parts(result: Result, *, whole: bool = False) -> dict[Variant, tuple[str, str]]:
     """The same in two parts: qdisc with plant, and its distinguishing parameters (all if `whole`)."""
     called = dict(zip(result.qdiscs, result.qdiscs, strict=True)) if whole else short_names(result.qdiscs)
     split = {qdisc: name.partition(":") for qdisc, name in called.items()}
