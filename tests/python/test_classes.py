@@ -9,8 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli.running import summary as printed
-from sojourn.report import live
-from sojourn.result import words
+from sojourn.result import tables, words
 
 CHAIN = """\
 title    = "Two queues in a row"
@@ -509,7 +508,7 @@ def test_the_first_link_is_one_that_data_cross():
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_page_of_many_links_has_the_busiest(folder, monkeypatch):
-    monkeypatch.setattr(live, "MOST_LINKS", 2)
+    monkeypatch.setattr(tables, "MOST_LINKS", 2)
     chain = '[parking_lot]\nrouters = 4\nrate = "9 Mbit/s"\ndelay = "1 ms"\nbuffer = "9 packets"\n'
     busy = '[[flows]]\nfrom = "r2"\nto = "r4"\n'
     (folder / "many.toml").write_text(f'title = "Many"\nduration = "1 s"\n{chain}{busy}')
@@ -533,3 +532,17 @@ def test_a_plain_buffer_is_headed_as_one(folder):
         heads_shown = [line.partition(": util")[0] for line in str(result).splitlines()[1:]]
         assert heads_shown == [f"  {link}, {head}" for link, head in zip(result.links, heads, strict=True)]
     assert "c-d, pi: " in str(sj.run(scenario, "c-d=pi"))
+
+
+def test_pings_have_their_round_trips_over_time(tmp_path):
+    result = sj.run(sj.load("home/bufferbloat", {"duration": "12 s", "warmup": "2 s"}), ["tail_drop"])
+    steps = result.series.filter((pl.col("name") == "rtt_s.ping") & (pl.col("time") > 2))
+    values = steps["value"].drop_nans()
+    (mean,) = result.values("tail_drop", "rtt_mean_s", traffic_class="ping").values()
+    assert values.mean() == pytest.approx(mean, rel=0.02)
+    assert len(values) <= len(steps), "steps without a ping have none"
+    page = result.report(tmp_path / "page.html").read_text()
+    assert "Round trips over time" in page
+    assert '-ping-1"' in page
+    with pytest.raises(sj.InputError, match="no datagram of 'upload' comes back"):
+        result.plot.ping("upload")

@@ -22,7 +22,11 @@ from sojourn.plot.paper import STYLES, WIDTHS
 HOME = {"duration": "14 s", "windows": '["phases", "every 1 s"]'}
 SHARED = {"duration": "2 s", "warmup": "1 s"}
 #: Arguments of figures that need some, or that are quicker to check so.
-ARGUMENTS = {"goodput": {"traffic_class": "call"}, "queues": {"qdisc": "fq_codel"}}
+ARGUMENTS = {
+    "goodput": {"traffic_class": "call"},
+    "ping": {"traffic_class": "ping"},
+    "queues": {"qdisc": "fq_codel"},
+}
 #: Figures of results that few qdiscs have.
 OF_UTILITY = ("regret", "utility", "price")
 
@@ -47,9 +51,21 @@ def written(home, tmp_path_factory):
     return home.write(tmp_path_factory.mktemp("print") / "home")
 
 
-def drawn(home, shared, name, **paper):
+@pytest.fixture(scope="module")
+def pinged():
+    """A result with pings."""
+    return sj.run(sj.load("home/bufferbloat", {"duration": "12 s", "warmup": "2 s"}), ["codel"], seeds=[1])
+
+
+@pytest.fixture
+def of(request, home):
+    """The result that has a figure, by its name."""
+    others = dict.fromkeys(OF_UTILITY, "shared") | {"ping": "pinged"}
+    return lambda name: request.getfixturevalue(others[name]) if name in others else home
+
+
+def drawn(result, name, **paper):
     """A figure by its name."""
-    result = shared if name in OF_UTILITY else home
     return getattr(result.plot, name)(**ARGUMENTS.get(name, {}), **paper)
 
 
@@ -65,8 +81,8 @@ def saved(ax, path):
 @pytest.mark.parametrize("style", [None, *STYLES])
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", named.figures())
-def test_every_figure_fits_its_paper(home, shared, tmp_path, name, width, style):
-    ax = drawn(home, shared, name, width=width, style=style)
+def test_every_figure_fits_its_paper(of, tmp_path, name, width, style):
+    ax = drawn(of(name), name, width=width, style=style)
     pdf = saved(ax, tmp_path / "figure.pdf")
     inches = {"column": 3.5, "page": 7.16}[width]
     (box,) = re.findall(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf)

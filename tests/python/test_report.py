@@ -28,8 +28,8 @@ from sojourn.cli import running
 from sojourn.plot import bands, style
 from sojourn.report import columns as packing
 from sojourn.report import comparison, differing, setting
+from sojourn.report.document import NIGHT
 from sojourn.report.figures import svg
-from sojourn.report.page import NIGHT
 from sojourn.result import metrics, words
 from sojourn.result.statistics import Estimate
 

@@ -30,6 +30,23 @@ pub struct ClassStats {
     pub(crate) stalled: Span,
     /// Bytes received by the applications in each step of the series; empty where classes are not recorded.
     pub(crate) received: Vec<u64>,
+    /// Round trips of the datagrams that came back in each step; empty where none did, or classes are not recorded.
+    pub(crate) returned: Vec<Returned>,
+}
+
+/// Round trips of the datagrams that came back in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Returned {
+    /// Their sum, ns.
+    sum: u64,
+    count: u64,
+}
+
+impl Returned {
+    /// Their mean, s; None without any.
+    pub fn mean(self) -> Option<f64> {
+        (self.count > 0).then(|| in_seconds(self.sum as f64 / self.count as f64))
+    }
 }
 
 /// A distribution of times, their sum, and the longest.
@@ -114,6 +131,17 @@ impl ClassStats {
     /// A class with a goodput series of so many steps.
     pub(crate) fn new(steps: usize) -> ClassStats {
         ClassStats { received: vec![0; steps], ..ClassStats::default() }
+    }
+
+    /// Counts a datagram that came back at `at` in its step.
+    pub(crate) fn come_back(&mut self, at: Time, rtt: Span, step: Span) {
+        let steps = self.received.len();
+        let place = step_of(at, step);
+        if place < steps {
+            self.returned.resize(steps, Returned::default());
+            let returned = &mut self.returned[place];
+            (returned.sum, returned.count) = (returned.sum + rtt.nanos(), returned.count + 1);
+        }
     }
 
     /// Adds another part of the class; the goodput series stays.

@@ -29,7 +29,7 @@ pub use catalogue::{
     CLASS_BRIEF, CLASS_SUMMARY, Display, METRICS, Metric, Metrics, Reading, SUMMARY, Scope, WINDOW_METRICS,
     applying, metric_named,
 };
-pub use class_stats::ClassStats;
+pub use class_stats::{ClassStats, Returned};
 pub use cwnd_series::CwndSeries;
 pub use flow_stats::{FlowKind, FlowStats, jain_index, path_metrics};
 pub use histogram::Histogram;

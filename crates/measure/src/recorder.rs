@@ -4,7 +4,8 @@ use crate::losses::Fate;
 use crate::parts::{ClassPart, LinkPart, Parts};
 use crate::queue_stats::QueueStats;
 use crate::{
-    ClassStats, Cwnd, CwndSeries, ExactTotals, LinkRecord, Probe, ProbeTime, Queued, RoundTrip, Watched,
+    ClassStats, Cwnd, CwndSeries, ExactTotals, LinkRecord, Probe, ProbeTime, Queued, Returned, RoundTrip,
+    Watched,
 };
 use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
@@ -144,6 +145,12 @@ impl Recorder {
     /// Bytes received by the applications of a class in each step of the series; empty where classes are not recorded.
     pub fn received_in_steps(&self, class: u32) -> &[u64] {
         &self.classes[class as usize].received
+    }
+
+    /// Round trips of the datagrams of a class that came back in each step of the series; empty where none did, or classes
+    /// are not recorded.
+    pub fn returned_in_steps(&self, class: u32) -> &[Returned] {
+        &self.classes[class as usize].returned
     }
 
     /// Ends a step of the series of windows at `now`.
@@ -386,6 +393,10 @@ impl Probe for Recorder {
         }
         if self.came_in_time(at, rtt) {
             self.class(flow).came_back += 1;
+        }
+        if self.by_class {
+            let step = self.step;
+            self.class(flow).come_back(at, rtt, step);
         }
         if let Some(parts) = &mut self.parts {
             parts.come_back(at, self.class_of[flow as usize], rtt);

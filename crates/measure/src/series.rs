@@ -1,6 +1,6 @@
 //! Series: values over time, one a step.
 
-use crate::{CwndSeries, ExactTotals, Packets, finite_ratio};
+use crate::{CwndSeries, ExactTotals, Packets, Returned, finite_ratio};
 
 /// Values over time, one a step; NaN where there is none.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,9 @@ pub struct Series {
     pub queues: Vec<QueueSeries>,
     /// Application data received by each class in the step, bit/s, by its name; where there are several classes.
     pub goodput_bps: Vec<(String, Vec<f64>)>,
+    /// Mean round-trip time of the datagrams of a class that came back in the step, s, by its name; where there are
+    /// several classes.
+    pub rtt_s: Vec<(String, Vec<f64>)>,
 }
 
 /// Series of a named queue.
@@ -136,6 +139,14 @@ impl Series {
         self.goodput_bps.push((name.into(), rates.collect()));
     }
 
+    /// Adds the round trips of the class called `name` in each step, if it has any.
+    pub fn push_returned(&mut self, name: &str, returned: &[Returned]) {
+        if !returned.is_empty() {
+            let means = returned.iter().map(|step| step.mean().unwrap_or(f64::NAN));
+            self.rtt_s.push((name.into(), means.collect()));
+        }
+    }
+
     /// The columns that are not empty, by name; `time_s` first.
     pub fn columns(&self) -> impl Iterator<Item = (String, &[f64])> {
         let fixed: [(&str, &[f64]); 12] = [
@@ -160,6 +171,8 @@ impl Series {
         let flows = flows.map(|(flow, windows)| (format!("window_packets.flow_{flow}"), &windows[..]));
         let classes = self.goodput_bps.iter();
         let classes = classes.map(|(class, values)| (format!("goodput_bps.{class}"), &values[..]));
+        let round_trips = self.rtt_s.iter();
+        let round_trips = round_trips.map(|(class, values)| (format!("rtt_s.{class}"), &values[..]));
         let fixed = fixed.into_iter().filter(|(_, values)| !values.is_empty());
         let gauges = self.gauges.iter().map(|(name, values)| (*name, &values[..]));
         fixed
@@ -168,5 +181,6 @@ impl Series {
             .chain(flows)
             .chain(queues)
             .chain(classes)
+            .chain(round_trips)
     }
 }

@@ -28,6 +28,8 @@ COARSE = 4
 HEADROOM = 1.05
 #: Prefix of the series of a class's goodput.
 GOODPUT = "goodput_bps."
+#: Prefix of the series of a class's round trips.
+ROUND_TRIP = "rtt_s."
 #: Prefixes of the series of a queue's backlog, and of the distribution of its sojourn time.
 BACKLOG, SOJOURN = "queue_packets.", "sojourn_s."
 
@@ -393,14 +395,41 @@ class Plots:
         >>> result.plot.goodput("bulk2").get_ylabel()
         'goodput, Mbit/s'
         """
+        there = self._at_class(traffic_class)
+        unit, scale = there.goodput_unit(traffic_class)
+        return there._of_class(f"{GOODPUT}{traffic_class}", f"goodput, {unit}", ax, scale)
+
+    @picture(traffic_class=text)
+    def ping(self, traffic_class: str, *, ax: Axes | None = None, **_paper: Unpack[Paper]) -> Axes:
+        """Round-trip time of the datagrams of a class that come back, over the time of their return.
+
+        Raises `InputError` for an unknown class, and for one without pings.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("home/bufferbloat", {"duration": "12 s", "warmup": "2 s"}))
+        >>> result.plot.ping("ping").get_ylabel()
+        'round trip, ms'
+        """
+        there = self._at_class(traffic_class)
+        name = f"{ROUND_TRIP}{traffic_class}"
+        if name not in there.result.series["name"]:
+            raise InputError(
+                f"traffic_class: no datagram of {traffic_class!r} comes back; expected a class of pings"
+            )
+        unit, scale = there.ping_unit(traffic_class)
+        return there._of_class(name, f"round trip, {unit}", ax, scale)
+
+    def _at_class(self, traffic_class: str) -> Plots:
+        """Plots at the first link with a qdisc that the data of a class cross, or at none."""
         everywhere = self.everywhere or self.result
         everywhere.check_class(traffic_class)
         link = everywhere.rows(traffic_class=traffic_class)[0].link
-        there = Plots(everywhere.for_link(link), self.canvas)
-        unit, scale = there.goodput_unit(traffic_class)
-        name = f"{GOODPUT}{traffic_class}"
-        drawn = there._over_time(name, f"goodput, {unit}", ax, scale=scale, coarse=COARSE)
-        top = scale * there._measured(name)[1]
+        return Plots(everywhere.for_link(link), self.canvas)
+
+    def _of_class(self, name: str, label: str, ax: Axes | None, scale: float) -> Axes:
+        """A series of a class, from zero."""
+        drawn = self._over_time(name, label, ax, scale=scale, coarse=COARSE)
+        top = scale * self._measured(name)[1]
         drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
         return drawn
 
@@ -598,6 +627,11 @@ class Plots:
         """Unit of the axis of a class's goodput, and its number per bit/s."""
         column = words.fitted(self.result, metrics.GOODPUT_BPS, (traffic_class,))
         return column.unit, column.scale
+
+    @takes(traffic_class=text)
+    def ping_unit(self, traffic_class: str) -> tuple[str, float]:
+        """Unit of the axis of a class's round trips, and its number per second."""
+        return words.unit_for(self._measured(f"{ROUND_TRIP}{traffic_class}")[1], words.TIMES[1:])
 
     @takes(points=optional(count))
     def delay_grid(self, points: int | None = None) -> bands.Line:

@@ -25,20 +25,26 @@ def section(sight: live.Sight) -> str:
     compared = [column for column in COMPARED if column.metric in kept]
     drawn = panels(result, Plots.classes, compared, intervals.classes_height_in(result))
     picture = pictures(f"{ids}shares", verdict, drawn)
-    charts = "\n".join(
-        chapters.figure(sight, chart, f"Goodput of {chart.title} over time.")
-        for chart in sight.charts
-        if chart.name.startswith(live.OF_CLASS)
-    )
+    charts = _charts(sight, live.OF_CLASS, "Goodput") + _charts(sight, live.OF_PINGS, "Round trips")
     note = "Queue, sojourn, drops and marks are those of the class's own packets." if result.links else ""
     return (
         f'<section id="{ids}classes">\n<h2>By class of traffic</h2>\n'
         f'<p class="verdict">{prose(verdict)}</p>\n'
         f'{_table(result, columns)}\n<figure id="{ids}shares">{picture}\n'
         f'<figcaption class="note">{note}</figcaption></figure>\n'
-        f'<h3 class="over">Goodput over time</h3>\n<div class="charts">\n{charts}\n</div>\n'
-        f"{not_drawn(result.classes[live.MOST_CLASSES :])}</section>"
+        f"{charts}{not_drawn(result.classes[live.MOST_CLASSES :])}</section>"
     )
+
+
+def _charts(sight: live.Sight, prefix: str, quantity: str) -> str:
+    """The charts over time of the classes that have a quantity; empty without any."""
+    drawn = "\n".join(
+        chapters.figure(sight, chart, f"{quantity} of {chart.title} over time.")
+        for chart in sight.charts
+        if chart.name.startswith(prefix)
+    )
+    title = f'<h3 class="over">{quantity} over time</h3>'
+    return f'{title}\n<div class="charts">\n{drawn}\n</div>\n' if drawn else ""
 
 
 def _table(result: Result, columns: list[Column]) -> str:

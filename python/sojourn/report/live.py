@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from sojourn.plot import COARSE, GOODPUT, Canvas, Plots, bands, ccdf, style
+from sojourn.plot import COARSE, GOODPUT, ROUND_TRIP, Canvas, Plots, bands, ccdf, style
 from sojourn.plot.bands import Band
 from sojourn.report.columns import pack
-from sojourn.result import Result, Variant, metrics, words
-from sojourn.result.tables import MOST_LINKS
+from sojourn.result import Result, Variant, metrics, tables, words
 
 #: Approximate number of points of the coarsest resolution, and factors of the finer ones: close to each other
 #: first, where a reader sees the difference, then farther apart.
@@ -33,8 +32,8 @@ VALUES = 800_000
 STILL = Canvas(size=(7.4, 3.2), points=200, one_seed=True)
 #: Most charts of classes of a link.
 MOST_CLASSES = 10
-#: Prefix of the charts of classes.
-OF_CLASS = "goodput-"
+#: Prefixes of the charts of classes: of their goodput, and of the round trips of those that ping.
+OF_CLASS, OF_PINGS = "goodput-", "ping-"
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def sights(result: Result) -> list[Sight]:
 
 def _busiest(result: Result) -> list[str]:
     """Links of the page, as many as a summary has: the busiest by mean utilisation over the runs."""
-    if len(result.links) <= MOST_LINKS:
+    if len(result.links) <= tables.MOST_LINKS:
         return result.links
     used: dict[str, list[float]] = {link: [] for link in result.links}
     for row in result.runs:
@@ -139,15 +138,22 @@ def _busiest(result: Result) -> list[str]:
         if row.link is not None and isinstance(value, int | float):
             used[row.link].append(value)
     mean = {link: sum(values) / len(values) if values else 0.0 for link, values in used.items()}
-    return sorted(result.links, key=lambda link: -mean[link])[:MOST_LINKS]
+    return sorted(result.links, key=lambda link: -mean[link])[: tables.MOST_LINKS]
 
 
 def _of_classes(view: Result) -> Iterator[Chart]:
-    """Charts of the goodput of each class of traffic over time."""
+    """Charts over time of each class of traffic: its goodput, or the round trips of its pings."""
+    plots, series = Plots(view), set(view.series["name"].unique())
     for place, name in enumerate(view.classes[:MOST_CLASSES]):
-        scale = Plots(view).goodput_unit(name)[1]
-        draw = partial(Plots.goodput, traffic_class=name)
-        yield Chart(f"{OF_CLASS}{place}", name, draw, f"{GOODPUT}{name}", scale, coarse=True)
+        round_trip = f"{ROUND_TRIP}{name}"
+        if round_trip in series:
+            draw = partial(Plots.ping, traffic_class=name)
+            scale = plots.ping_unit(name)[1]
+            yield Chart(f"{OF_PINGS}{place}", name, draw, round_trip, scale, coarse=True)
+        else:
+            draw = partial(Plots.goodput, traffic_class=name)
+            scale = plots.goodput_unit(name)[1]
+            yield Chart(f"{OF_CLASS}{place}", name, draw, f"{GOODPUT}{name}", scale, coarse=True)
 
 
 def data(sights: list[Sight]) -> dict[str, Any]:

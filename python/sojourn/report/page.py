@@ -24,8 +24,7 @@ from sojourn.report import (
 from sojourn.report.document import asset, document
 from sojourn.report.figures import svg
 from sojourn.report.parts import figure_of, prose, variant
-from sojourn.result import Result, metrics, trust, words
-from sojourn.result.tables import MOST_LINKS
+from sojourn.result import Result, metrics, tables, trust, words
 from sojourn.result.words import NO_QDISC
 
 NETWORK = Canvas(size=(5.9, 1.6))
@@ -163,7 +162,7 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
     left = len(result.links) - sum(len(sight.view.links) for sight in sights)
     if not left:
         return ""
-    shown = f"The {MOST_LINKS} links of the highest mean utilisation are shown"
+    shown = f"The {tables.MOST_LINKS} links of the highest mean utilisation are shown"
     return f'<p class="note">{shown}; the result has {left} more.</p>\n'
 
 

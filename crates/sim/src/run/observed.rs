@@ -270,7 +270,7 @@ fn at_link(
     });
     let rows = rows.collect();
     if recorder.is_by_class() {
-        add_goodputs(&mut series, scenario, recorder, &classes);
+        add_classes(&mut series, scenario, recorder, &classes);
     }
     let all = Row { metrics, balance: Some(balance) };
     let queues: Vec<QueueOutcome> = record.queue_outcomes(span).collect();
@@ -290,7 +290,7 @@ fn not_at_links(
     let mut series = Series::default();
     if !classes.is_empty() {
         series.time_s = links.first().map_or(Vec::new(), |link| link.series.time_s.clone());
-        add_goodputs(&mut series, scenario, recorder, classes);
+        add_classes(&mut series, scenario, recorder, classes);
     }
     let row = |class: &u32| {
         let metrics = class_metrics(flows.of_class(*class), None, None);
@@ -299,9 +299,11 @@ fn not_at_links(
     Elsewhere { classes: classes.iter().map(row).collect(), series }
 }
 
-fn add_goodputs(series: &mut Series, scenario: &Scenario, recorder: &Recorder, classes: &[u32]) {
+fn add_classes(series: &mut Series, scenario: &Scenario, recorder: &Recorder, classes: &[u32]) {
     for class in classes {
-        series.push_goodput(&scenario.flows[*class as usize].name, recorder.received_in_steps(*class));
+        let name = &scenario.flows[*class as usize].name;
+        series.push_goodput(name, recorder.received_in_steps(*class));
+        series.push_returned(name, recorder.returned_in_steps(*class));
     }
 }
 
