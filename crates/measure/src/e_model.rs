@@ -10,13 +10,14 @@ use std::f64::consts::{LN_2, LN_10};
 /// R of calls from the one-way delays of their frames, ns, the share of frames that arrived, and the length of a frame.
 ///
 /// A frame is sent once it has been spoken, and is played some time after the first could have been; one that arrives
-/// later is lost. The receiver uses the best such time, an upper bound for every receiver.
-pub(crate) fn of_calls(delays: &Histogram<6>, came: f64, frame: Span) -> Option<f64> {
+/// later is lost. The receiver uses the best such time, an upper bound for every receiver. If none arrives all are lost,
+/// without a delay.
+pub(crate) fn of_calls(delays: &Histogram<6>, came: f64, frame: Span) -> f64 {
     let ratings = delays.cumulative().map(|(nanos, share)| {
         let delay = nanos * 1e-9 + frame.seconds();
         rating(delay, 1.0 - share * came)
     });
-    ratings.reduce(f64::max)
+    ratings.reduce(f64::max).unwrap_or_else(|| rating(frame.seconds(), 1.0))
 }
 
 /// R for a delay from mouth to ear, s, and a share of lost frames; losses are independent of each other.
@@ -102,10 +103,19 @@ mod tests {
             let mut delays = Histogram::default();
             delays.add(10_000_000, 1000 - late);
             delays.add(nanos, late);
-            of_calls(&delays, 1.0, FRAME).unwrap()
+            of_calls(&delays, 1.0, FRAME)
         };
         assert!((call(500, 150_000_000) - rating(0.17, 0.0)).abs() < 0.5);
         assert!((call(2, 400_000_000) - rating(0.03, 0.002)).abs() < 0.5);
-        assert_eq!(of_calls(&Histogram::default(), 1.0, FRAME), None);
+    }
+
+    /// As a call in which one frame of very many arrives.
+    #[test]
+    fn a_call_of_which_nothing_arrives_has_the_lowest_rating() {
+        let mut one = Histogram::default();
+        one.add(0, 1);
+        let nothing = of_calls(&Histogram::default(), 0.0, FRAME);
+        assert!((nothing - of_calls(&one, 1e-9, FRAME)).abs() < 1e-6);
+        assert!((nothing - 17.0).abs() < 1.0, "{nothing}");
     }
 }

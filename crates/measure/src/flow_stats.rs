@@ -162,7 +162,7 @@ impl<'a> FlowStats<'a> {
         metrics
     }
 
-    /// R-factor of the calls among some classes.
+    /// R-factor of the calls among some classes; None if they sent nothing.
     fn r_factor(&self, classes: &[u32]) -> Option<f64> {
         let mut delays = Histogram::<6>::default();
         let (mut sent, mut came, mut spoken) = (0, 0, Span::ZERO);
@@ -176,7 +176,7 @@ impl<'a> FlowStats<'a> {
         }
         // Wires may duplicate datagrams.
         let came = finite_ratio(came as f64, sent as f64)?.min(1.0);
-        e_model::of_calls(&delays, came, spoken)
+        Some(e_model::of_calls(&delays, came, spoken))
     }
 
     fn class(&self, class: u32) -> (usize, &'a ClassStats, FlowKind) {
