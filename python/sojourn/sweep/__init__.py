@@ -32,7 +32,18 @@ from sojourn.sweep.grid import Grid, read
 from sojourn.sweep.pictures import THEORY
 from sojourn.sweep.plan import Sizes, cells_left, designer_of, known, make
 from sojourn.sweep.quantities import in_unit
-from sojourn.sweep.store import WINDOWS, Record, Store, collected, columns, opened, scan, value_of
+from sojourn.sweep.store import (
+    WINDOW_ROWS,
+    WINDOWS,
+    Record,
+    Store,
+    collected,
+    columns,
+    opened,
+    scan,
+    value_of,
+    whole,
+)
 from sojourn.sweep.theory import add as add_theory
 from sojourn.sweep.until import Until, imprecise, needed
 from sojourn.sweep.until import read as read_until
@@ -102,7 +113,7 @@ class Sweep:
         return self._rows(self.plan, in_order=in_order)
 
     def _rows(self, plan: pl.DataFrame, *, in_order: bool = True) -> pl.LazyFrame:
-        own = scan(self.folder).filter(pl.col("error").is_null()).drop("error")
+        own = scan(self.folder).filter(pl.col("error").is_null()).drop("error", WINDOW_ROWS)
         return _at_places(plan, own, in_order=in_order)
 
     def _samples(self) -> pl.LazyFrame:
@@ -562,7 +573,7 @@ def carry_out(
 def load(folder: str | Path) -> Sweep:
     """The sweep that a store has, as its last grid had it; runs nothing. Raises `InputError`."""
     plan, about = known(Path(folder))
-    done = collected(Path(folder), scan(Path(folder)).select("cell").unique())["cell"]
+    done = collected(Path(folder), whole(Path(folder)))["cell"]
     found = plan["cell"].unique().is_in(done.implode()).sum()
     return Sweep(Path(folder), plan, 0, int(found), about)
 

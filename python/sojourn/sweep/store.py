@@ -32,6 +32,7 @@ __all__ = [
     "CELLS",
     "JOURNAL",
     "WINDOWS",
+    "WINDOW_ROWS",
     "Record",
     "Store",
     "collected",
@@ -39,6 +40,7 @@ __all__ = [
     "opened",
     "scan",
     "value_of",
+    "whole",
     "window_columns",
 ]
 
@@ -46,6 +48,8 @@ __all__ = [
 JOURNAL, LOCK, SHEET = "journal.jsonl", "lock", "sweep.json"
 #: Tables of a store: rows of cells, and of their windows.
 CELLS, WINDOWS = "cells", "windows"
+#: Column of the files of cells: a cell with fewer rows of windows has lost a file.
+WINDOW_ROWS = "window_rows"
 #: Files of a store besides those of tables.
 _FACTS = ("plan.parquet", "designs.json", "designs.jsonl", "theory.parquet", "theory.jsonl")
 OURS = (SHEET, *_FACTS, "report.html", JOURNAL, LOCK)
@@ -82,13 +86,14 @@ class Record:
 
 @functools.cache
 def columns() -> dict[str, pl.DataType]:
-    """Columns of the files of cells: places, then all metrics."""
+    """Columns of the files of cells: places, the number of rows of its windows, then all metrics."""
     texts = ("link", "class", "queue", "spec", "error")
     metrics = {
         entry["name"]: pl.List(pl.Float64()) if entry["name"] in LISTS else pl.Float64()
         for entry in entries("metrics")
     }
-    return {"cell": pl.String(), "row": pl.UInt32(), **dict.fromkeys(texts, pl.String()), **metrics}
+    place: dict[str, pl.DataType] = {"cell": pl.String(), "row": pl.UInt32(), WINDOW_ROWS: pl.UInt32()}
+    return {**place, **dict.fromkeys(texts, pl.String()), **metrics}
 
 
 @functools.cache
@@ -128,8 +133,7 @@ class Store:
 
     def finished(self) -> dict[str, str | None]:
         """Finished cells, with the message of each failure. Raises `InputError` for damaged files."""
-        found = collected(self.folder, scan(self.folder).filter(pl.col("row") == 0).select("cell", "error"))
-        return dict(found.iter_rows())
+        return dict(collected(self.folder, whole(self.folder)).iter_rows())
 
     def add(self, record: Record) -> None:
         """Record a finished cell: from here on no kill of this process loses it. Raises `NotWritten`."""
@@ -286,6 +290,14 @@ def scan(folder: Path, table: str = CELLS) -> pl.LazyFrame:
     return found.unique(["cell", "row"], keep="any")
 
 
+def whole(folder: Path) -> pl.LazyFrame:
+    """Cells with their errors, but for those whose windows are in no file."""
+    found = scan(folder).filter(pl.col("row") == 0).select("cell", "error", WINDOW_ROWS)
+    rows = scan(folder, WINDOWS).group_by("cell").len("rows")
+    lost = pl.col(WINDOW_ROWS) != pl.col("rows").fill_null(0)
+    return found.join(rows, on="cell", how="left").filter(~lost.fill_null(False)).select("cell", "error")
+
+
 def collected(folder: Path, frame: pl.LazyFrame) -> pl.DataFrame:
     """Rows of a store. Raises `InputError` with the name of a damaged file."""
     try:
@@ -406,7 +418,7 @@ def _frame(records: Iterable[Record]) -> pl.DataFrame:
     for one in records:
         for place, (link, group, queue, metrics) in enumerate(one.rows or [(None, None, None, {})]):
             row = {"cell": one.cell, "row": place, "link": link, "class": group, "queue": queue}
-            row |= {"spec": one.spec, "error": one.error, **metrics}
+            row |= {"spec": one.spec, "error": one.error, WINDOW_ROWS: len(one.windows), **metrics}
             for name, values in found.items():
                 values.append(row.get(name))
     return pl.DataFrame(found, schema=kinds)
