@@ -2,18 +2,24 @@
 
 import ast
 import html
+import os
 import re
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
+from permuting import surviving
 
 from sojourn.reproduce import Reproduction, grades
 from sojourn.reproduce.grades import Grade, grade
 from sojourn.reproduce.page import page
 from sojourn.reproduce.paper import names, read
 from sojourn.reproduce.predicate import Predicate, Truth
-from sojourn.reproduce.runs import Samples, command
+from sojourn.reproduce.runs import Samples, carry_out, command
+
+#: Folder of a full run.
+REPRODUCED = os.environ.get("REPRODUCED")
 
 
 class MadeUp(Samples):
@@ -60,6 +66,13 @@ def test_each_claim_has_grade_command_and_reason_and_shows_its_evidence(name, tr
     contradictions = {one.claim.id for one in found.claims if one.grade is Grade.CONTRADICTS_ITSELF}
     expected = {claim.id for claim in paper.claims if claim.contradiction} if truth is Truth.TRUE else set()
     assert contradictions == expected
+
+
+@pytest.mark.skipif(REPRODUCED is None, reason="REPRODUCED=FOLDER, of a full run: minutes")
+@pytest.mark.parametrize("name", names())
+def test_no_claim_survives_all_permutations_of_the_laws(name):
+    paper = read(name)
+    assert list(surviving(paper, carry_out(paper, Path(REPRODUCED or ""), 1))) == []
 
 
 @pytest.mark.parametrize(

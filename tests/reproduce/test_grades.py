@@ -1,9 +1,11 @@
 """Grades of claims over made-up samples: one claim for each grade."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
+from permuting import surviving
 
 from sojourn.cli.reproducing import _table
 from sojourn.errors import InputError
@@ -80,8 +82,8 @@ def given(claims):
     }
 
 
-def made_up(test, *, quick=False, **keys):
-    """A paper of one claim, and samples."""
+def made_up(test, *, quick=False, failed=(), **keys):
+    """A paper of one claim, and samples without the cells that failed: qdisc and seed of each."""
     claim = {"id": "one", "item": "Fig. 1", "claim": "C.", "says": "?", "about": "own", **keys}
     if test is not None:
         claim["test"] = test
@@ -99,6 +101,7 @@ def made_up(test, *, quick=False, **keys):
         }
         for qdisc, (queue, utilization) in VALUES.items()
         for seed in range(1, 3 if quick else 11)
+        if (qdisc, seed) not in failed
     ]
     samples = Samples(quick=quick)
     times = [("0 s..10 s", 0, 10, 50.0), ("10 s..20 s", 10, 20, 15.0)]
@@ -111,11 +114,11 @@ def made_up(test, *, quick=False, **keys):
         for seed in range(1, 3 if quick else 11)
         for window, start, end, value in times
     ]
-    samples.add(paper.experiments["e"], pl.DataFrame(rows), pl.DataFrame(windows))
-    samples.add(paper.experiments["two"], pl.DataFrame(rows), pl.DataFrame(windows))
-    samples.add(paper.experiments["v.near"], pl.DataFrame(rows), pl.DataFrame(windows))
+    seeds = range(1, 3 if quick else 11)
+    for name in ("e", "two", "v.near"):
+        samples.add(paper.experiments[name], seeds, pl.DataFrame(rows), pl.DataFrame(windows))
     farther = pl.DataFrame(rows).with_columns(pl.col("queue_mean_packets") + 50)
-    samples.add(paper.experiments["v.far"], farther, pl.DataFrame(windows))
+    samples.add(paper.experiments["v.far"], seeds, farther, pl.DataFrame(windows))
     return paper, samples
 
 
@@ -256,6 +259,47 @@ def test_few_seeds_leave_a_claim_undecided_and_not_false(test, keys, expected):
     assert graded(test, **keys, **SMALL).grade is not Grade.UNDECIDED
 
 
+@pytest.mark.parametrize(
+    "failed",
+    [
+        [],
+        [("own_small", 1)],
+        [("own_small", 3), ("other", 7)],
+        [("other", seed) for seed in range(2, 11)],
+    ],
+)
+def test_a_run_that_fails_leaves_its_pair_out(failed):
+    """Seeds of both laws vary alike, so that each pair has the same difference."""
+    text = "near(e.other.queue_mean_packets - e.own.queue_mean_packets, 60, 1e-9)"
+    expected = Grade.REPRODUCED if len(failed) < 9 else Grade.UNDECIDED
+    assert graded(text, failed=failed, about=[], **SMALL).grade is expected
+
+
+def test_one_of_two_seeds_decides_nothing():
+    text = "e.other.queue_mean_packets > 2 * e.own.queue_mean_packets"
+    assert graded(text, quick=True, **SMALL).grade is Grade.REPRODUCED
+    assert graded(text, quick=True, failed=[("other", 2)], **SMALL).grade is Grade.UNDECIDED
+
+
+def test_a_full_run_leaves_open_what_its_intervals_do():
+    """The queue is 20.0, 20.1 and 20.2 packets in turn."""
+    found = graded("e.own.queue_mean_packets > 20.1", **SMALL)
+    assert (found.grade, found.evidence) == (Grade.UNDECIDED, "undecided under 1 of 1 settings")
+    found = graded("e.own.queue_mean_packets > 50", partly="e.own.queue_mean_packets > 20.1", **SMALL)
+    assert found.grade is Grade.UNDECIDED
+    found = graded(
+        "e.own.queue_mean_packets > 20.1", partly="e.own.queue_mean_packets > 5", about=[], **SMALL
+    )
+    assert found.grade is Grade.PARTLY
+
+
+def test_a_contradiction_that_is_not_shown_is_undecided():
+    keys = {"contradiction": "Both cannot be.", **SMALL}
+    assert graded("e.own.queue_mean_packets < 30", **keys).grade is Grade.CONTRADICTS_ITSELF
+    found = graded("e.own.queue_mean_packets > 30", **keys)
+    assert (found.grade, found.evidence) == (Grade.UNDECIDED, "not shown: false under 1 of 1 settings")
+
+
 def test_few_seeds_that_refute_no_case_leave_all_of_them_undecided():
     """True under one setting and open under the other: more seeds may make it true under both."""
     assert graded("e.own.queue_mean_packets > 20.2", quick=True, about=[]).grade is Grade.UNDECIDED
@@ -332,7 +376,7 @@ def test_a_name_may_have_a_link():
     )
     rows = [
         {"qdisc": "own_small", "seed": seed, "link": link, "class": None, "queue": None, **measured}
-        for seed in (1, 2)
+        for seed in (1, 2, 3)
         for link, measured in (
             ("first", {"queue_mean_packets": 10.0}),
             ("second", {"queue_mean_packets": 20.0}),
@@ -342,7 +386,8 @@ def test_a_name_may_have_a_link():
         schema=dict.fromkeys(("qdisc", "link", "class", "queue", "seed", "name"), pl.String)
     )
     samples = Samples()
-    samples.add(paper.experiments["e"], pl.DataFrame(rows), windows.with_columns(window=None, value=None))
+    none = windows.with_columns(window=None, value=None)
+    samples.add(paper.experiments["e"], (1, 2, 3), pl.DataFrame(rows), none)
     assert grade(paper, paper.claims[0], samples).grade is Grade.REPRODUCED
 
 
@@ -372,7 +417,21 @@ def test_a_claim_about_two_laws_is_controlled_in_the_place_of_both():
 def test_what_needs_the_full_run_is_not_run_without_it():
     found = graded("full.own.queue_mean_packets < 30")
     assert found.grade is Grade.NOT_RUN
-    assert found.evidence == "full is left out with few seeds"
+    assert found.evidence == "with few seeds the experiments of this claim do not run: full"
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("two.uneven.queue_mean_packets < 1000 and two.rival.queue_mean_packets < 1000", ["one"]),
+        ("e.own.queue_mean_packets < e.other.queue_mean_packets", []),
+    ],
+)
+def test_permuted_rows_of_laws_show_a_claim_about_none_of_them(test, expected):
+    paper, samples = made_up(test, about=["rival"] if expected else ["own"])
+    # Without the rule for two laws that alone run, which the grade has.
+    claim = replace(paper.claims[0], about=() if expected else ("own",))
+    assert list(surviving(replace(paper, claims=(claim,)), samples)) == expected
 
 
 def test_a_setting_of_a_law_is_no_control_of_it():

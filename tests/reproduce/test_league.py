@@ -68,7 +68,9 @@ def reproduction(seeds=10):
         ]
         schema = {"settling_s": pl.List(pl.Float64)}
         empty = {"qdisc": [], "seed": [], "link": [], "class": [], "queue": [], "name": [], "value": []}
-        samples.add(experiment, pl.DataFrame(rows, schema_overrides=schema), pl.DataFrame(empty))
+        samples.add(
+            experiment, range(1, seeds + 1), pl.DataFrame(rows, schema_overrides=schema), pl.DataFrame(empty)
+        )
     return Reproduction(of, [], samples, quick=False)
 
 

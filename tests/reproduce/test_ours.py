@@ -55,6 +55,13 @@ def test_what_decides_a_partly_true_claim_is_there_too():
     assert {one.quantity for one in found} == {"e.own.queue_mean_packets", "e.other.queue_mean_packets"}
 
 
+def test_an_uninformative_claim_has_the_numbers_of_its_controls():
+    found = ours("near(e.own.utilization, 0.95, 0.01)", settings={"own": ["small"]})
+    assert [(one.stand_in, one.mean) for one in found] == [(None, 0.95), ("tail drop", 0.95)]
+    assert [lines for _, lines in texts(found)][1] == ["with tail drop in its place: 95 % (95 to 95, n = 10)"]
+    assert [one.stand_in for one in ours("e.own.queue_mean_packets < 30")] == [None, None]
+
+
 def test_a_variant_and_a_window_are_named_where_they_matter():
     keys = {"settings": {"own": ["small"]}}
     found = ours("v.own.queue_mean_packets < 30", variants=["near", "far"], **keys)

@@ -16,7 +16,8 @@ import sojourn as sj
 from sojourn.cli import main
 from sojourn.reproduce import graded
 from sojourn.reproduce.paper import Name, Setting, parse
-from sojourn.reproduce.runs import carry_out, command
+from sojourn.reproduce.predicate import predicate
+from sojourn.reproduce.runs import band_of, carry_out, command
 from sojourn.sweep.store import opened
 
 PAPER = parse(
@@ -53,6 +54,7 @@ PAPER = parse(
 
 #: Two classes whose intervals of a second are samples together.
 FLOWS = [{"name": name, "count": 1} for name in ("near", "far")]
+CONTROLS = {"tail_drop": "tail_drop", "pi_rule": "pi:target=20packets"}
 TWO = parse(
     "made_up",
     {
@@ -83,6 +85,32 @@ def test_classes_together_are_samples_of_a_seed(tmp_path):
     )
     assert near.shape == far.shape == (2, 4)
     assert sorted(both[1]) == sorted([*near[1], *far[1]])
+
+
+def test_the_command_has_what_remains_and_the_controls():
+    """A grade rests on them, too."""
+    (line,) = command(TWO, TWO.claims[0], quick=False).splitlines()
+    assert "pi" not in line
+    two = replace(TWO, experiments={"e": replace(TWO.experiments["e"], controls={**CONTROLS})})
+    (line,) = command(two, replace(TWO.claims[0], about=("own",)), quick=False).splitlines()
+    assert "--qdisc tail_drop --qdisc pi:target=20packets --seeds 1..2" in line
+    remains = predicate("further.own.goodput_bps > 0", "test")
+    further = {**two.experiments, "further": replace(two.experiments["e"], name="further", seeds=5)}
+    with_rest = replace(TWO.claims[0], partly=remains)
+    first, second = command(replace(two, experiments=further), with_rest, quick=False).splitlines()
+    assert ("--seeds 1..2" in first, "--seeds 1..5" in second) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("queue_mean_packets", ["queue_p05_packets", "queue_p95_packets"]),
+        ("queue2.queue_mean_packets", ["queue2.queue_p05_packets", "queue2.queue_p95_packets"]),
+        ("rtt_mean_s", []),
+    ],
+)
+def test_the_range_about_a_mean_queue_is_that_of_its_link(metric, expected):
+    assert [name for name, _ in band_of(metric)] == expected
 
 
 def test_the_command_has_tables_as_toml():
@@ -131,7 +159,8 @@ def test_the_document_has_the_claims_of_all_papers(tmp_path, monkeypatch, capsys
     assert main(["reproduce", "cpc", "sqm", *words]) == 0
     both = json.loads(capsys.readouterr().out)
     assert [of["paper"] for of in both["papers"]] == ["made_up", "made_up_2"]
-    assert sum(of["grades"]["undecided"] for of in both["papers"]) == 1
+    # Of one seed, and of two that have the same goodput.
+    assert sum(of["grades"]["undecided"] for of in both["papers"]) == 2
     assert [(of["paper"], of["id"]) for of in both["claims"]] == [("made_up", "one"), ("made_up_2", "one")]
     first, second = both["claims"]
     assert {"item", "claim", "says", "test", "ours", "grade", "evidence", "why", "command"} <= first.keys()
@@ -173,6 +202,16 @@ def test_a_damaged_file_of_a_store_stops_its_paper_alone(table, tmp_path, monkey
     shutil.rmtree(store)
     assert main([*words, "--quiet"]) == 0
     assert capsys.readouterr().out == whole
+
+
+@pytest.mark.parametrize("table", ["cells", "windows"])
+def test_cells_of_a_file_that_is_gone_run_again(table, tmp_path):
+    first = graded(PAPER, tmp_path, jobs=1, quick=True)
+    files = {place: place.read_bytes() for place in tmp_path.rglob("*.parquet")}
+    gone = tmp_path / "made_up.e.drops.sweep" / f"{table}-all.parquet"
+    gone.unlink()
+    assert graded(PAPER, tmp_path, jobs=1, quick=True).to_json() == first.to_json()
+    assert {place: place.read_bytes() for place in tmp_path.rglob("*.parquet")} == files
 
 
 @pytest.mark.parametrize("name", ["cpc-quick.html", "index-quick.html"])
@@ -285,5 +324,6 @@ def test_an_interrupt_between_experiments_has_what_is_kept(begun, tmp_path, monk
 
     monkeypatch.setattr("sojourn.reproduce.graded", interrupted)
     assert main(["reproduce", "sqm", "--quick", "--out", str(folder), "--quiet"]) == 130
-    kept = f"runs that had finished are kept in {folder}" if begun else "nothing was written"
+    kept = f"runs that had finished are kept in {folder}, and the same command runs what is missing"
+    kept = kept if begun else "nothing was written"
     assert capsys.readouterr().err == f"sojourn reproduce: interrupted; {kept}\n"

@@ -38,12 +38,11 @@ def run(
                     found.append(graded(paper, folder, quick=quick, jobs=jobs, watch=watch))
                 except InputError as error:
                     faults[paper.name] = error
-    except Interrupted as error:
-        line = f"{error.lines[0]}; the same command runs what is missing"
-        raise Interrupted(line, None) from None
-    except KeyboardInterrupt:
-        kept = f"runs that had finished are kept in {folder}" if folder.is_dir() else "nothing was written"
-        raise Interrupted(f"interrupted; {kept}", None) from None
+    except (Interrupted, KeyboardInterrupt):
+        kept = f"runs that had finished are kept in {folder}, and the same command runs what is missing"
+        raise Interrupted(
+            f"interrupted; {kept if folder.is_dir() else 'nothing was written'}", None
+        ) from None
     try:
         _deliver(found, faults, folder, as_json=as_json, quiet=quiet)
     except Interrupted:

@@ -74,7 +74,7 @@ def _findings(of: Reproduction) -> Iterator[dict[str, Any]]:
 
 
 #: Keys of claims alone: the names of a finding have their settings.
-_OF_CLAIMS = ("settings", "variant", "window", "once")
+_OF_CLAIMS = ("settings", "variant", "window", "once", "stand_in")
 
 
 def _quantity(of: Measured, without: Sequence[str] = ()) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from sojourn.plot import style
 from sojourn.reproduce.calculations import curves
 from sojourn.reproduce.figures import Figure
 from sojourn.reproduce.paper import Setting, split
-from sojourn.reproduce.runs import BAND, Sample, settings_of
+from sojourn.reproduce.runs import Sample, band_of, settings_of
 from sojourn.result import words
 from sojourn.result.column import Column
 from sojourn.result.statistics import Estimate, estimate
@@ -270,8 +270,10 @@ def _series(of: Reproduction, figure: Figure) -> Picture | None:
         end = max([end, *times])
         ax.plot(times, scale * values, color=style.colour(law), linewidth=1.1)
         highest[column_number] = max([highest[column_number], *(scale * values)])
-        band = [of.samples.series.get((figure.name, at, settings[law].key, one)) for one in BAND]
-        if metric.endswith("queue_mean_packets") and band[0] is not None and band[1] is not None:
+        band = [
+            of.samples.series.get((figure.name, at, settings[law].key, one)) for one, _ in band_of(metric)
+        ]
+        if band and band[0] is not None and band[1] is not None:
             ax.fill_between(
                 band[0][0], band[0][1], band[1][1], color=style.colour(law), alpha=style.BAND_ALPHA,
                 linewidth=0,

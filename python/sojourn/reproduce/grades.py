@@ -2,7 +2,8 @@
 
 A claim is judged under each combination of the settings of its laws, of its variants and of its windows.
 *Reproduced*: true under all of them. *Depends*: under some. *Partly*: under none, but what remains of it
-where the number is not met is true. *Not*: else. *Undecided*: the intervals of few seeds leave it open.
+where the number is not met is true. *Not*: false. *Undecided*: true under none, and the intervals leave some
+open.
 *Uninformative*: true with tail drop, with PI by its rule or with another law of the experiment in the place
 of the law that it is about, in each case in which it is true of that law. A control is a law that should fail
 there: where the claim is that a law does badly, not tail drop, but the law of the paper under each of its
@@ -28,6 +29,8 @@ from sojourn.reproduce.runs import Sample, Samples
 
 __all__ = ["Grade", "Graded", "grade"]
 
+#: Controls as evidence has them.
+CALLED = {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}
 #: Metrics of which tail drop has none.
 OF_MARKS = ("mark_ratio", "marked_packets")
 #: Keys of samples in the place of a law, by the experiment.
@@ -83,6 +86,8 @@ class Graded:
     stand_ins: Sequence[str]
     #: Evidence in a sentence.
     evidence: str
+    #: Cases of each control with the same outcome.
+    controls: Mapping[str, Sequence[Case]] = field(default_factory=dict)
 
 
 def grade(paper: Paper, claim: Claim, samples: Samples) -> Graded:
@@ -91,11 +96,24 @@ def grade(paper: Paper, claim: Claim, samples: Samples) -> Graded:
         return Graded(claim, Grade.NOT_RUN, (), (), (), claim.not_run or "")
     judge = _Judge(paper, claim, samples)
     if absent := judge.absent(claim.test):
-        return Graded(claim, Grade.NOT_RUN, (), (), (), f"{', '.join(absent)} is left out with few seeds")
+        return Graded(
+            claim,
+            Grade.NOT_RUN,
+            (),
+            (),
+            (),
+            f"with few seeds the experiments of this claim do not run: {', '.join(absent)}",
+        )
     cases = judge.cases(claim.test)
     rest = judge.rest(cases)
     found, stand_ins, evidence = judge.outcome(claim.test, cases, rest)
-    return Graded(claim, found, cases, rest, stand_ins, evidence)
+    decisive = [case for case in rest or cases if case.truth is Truth.TRUE]
+    controls = {
+        called: [judge.controlled(case, control) for case in decisive]
+        for control, called in CALLED.items()
+        if called in stand_ins
+    }
+    return Graded(claim, found, cases, rest, stand_ins, evidence, controls)
 
 
 @dataclass(frozen=True)
@@ -118,8 +136,10 @@ class _Judge:
     ) -> tuple[Grade, Sequence[str], str]:
         """Grade of a claim by its cases and what remains, stand-ins, and the evidence."""
         true = _true(cases)
-        if self.claim.contradiction is not None and true == len(cases):
-            return Grade.CONTRADICTS_ITSELF, (), self.claim.contradiction
+        if self.claim.contradiction is not None:
+            shown = true == len(cases)
+            evidence = self.claim.contradiction if shown else f"not shown: {_counted(cases)}"
+            return (Grade.CONTRADICTS_ITSELF if shown else Grade.UNDECIDED), (), evidence
         if true and self._is_open(cases) and not any(case.truth is Truth.FALSE for case in cases):
             return Grade.UNDECIDED, (), f"with few seeds, {_deciding(cases)}"
         as_true = dict(self._stand_ins(test, cases)) if true else {}
@@ -142,17 +162,19 @@ class _Judge:
         """The same of a claim that is true under none of its cases."""
         if self._is_open(cases):
             return Grade.UNDECIDED, (), f"{_counted(cases)}, with few seeds"
-        if self.claim.partly is not None:
+        remains, evidence = self.claim.partly, _counted(cases)
+        if remains is not None:
             if _true(rest) == len(rest):
-                held = f"{_counted(cases)}; what holds: {self.claim.partly.text}"
-                as_true = dict(self._stand_ins(self.claim.partly, rest))
+                held = f"{evidence}; what holds: {remains.text}"
+                as_true = dict(self._stand_ins(remains, rest))
                 if stand_ins := [name for name, count in as_true.items() if count == len(rest)]:
                     return Grade.UNINFORMATIVE, stand_ins, f"{held}, as true with {', '.join(stand_ins)}"
                 return Grade.PARTLY, (), "; ".join([held, *_in_part(as_true, len(rest))])
             if self._is_open(rest):
-                return Grade.UNDECIDED, (), f"with few seeds, {_counted(rest)}: {self.claim.partly.text}"
-            return Grade.NOT, (), f"{_counted(cases)}; {_counted(rest)}: {self.claim.partly.text}"
-        return Grade.NOT, (), _counted(cases)
+                return Grade.UNDECIDED, (), f"with few seeds, {_counted(rest)}: {remains.text}"
+            evidence += f"; {_counted(rest)}: {remains.text}"
+        is_open = any(case.truth is Truth.UNDECIDED for case in [*cases, *rest])
+        return (Grade.UNDECIDED if is_open else Grade.NOT), (), evidence
 
     def _is_open(self, cases: Sequence[Case]) -> bool:
         """True if more seeds may decide a case."""
@@ -215,8 +237,7 @@ class _Judge:
 
     def _stand_ins(self, test: Predicate, cases: Sequence[Case]) -> Iterator[tuple[str, int]]:
         """In how many of the cases in which the claim is true another law in the place of its own is, too."""
-        laws = self._laws(test)
-        about = [law for law in laws if law in self.claim.about]
+        laws, about = self._laws(test), self._about(test)
         if not about:
             return
         true = [case for case in cases if case.truth is Truth.TRUE]
@@ -228,8 +249,7 @@ class _Judge:
             if control == "tail_drop" and (self.claim.fails or self._is_of_marks(test, about)):
                 # It does badly, and marks nothing, whatever the experiment.
                 continue
-            as_true = [self._controlled(test, case, about, control) is Truth.TRUE for case in true]
-            yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control], sum(as_true)
+            yield CALLED[control], _true([self.controlled(case, control) for case in true])
         if self.claim.fails:
             yield self.paper.name, self._as_bad(test, true, about)
         for other in laws:
@@ -279,16 +299,20 @@ class _Judge:
             for case in true
         )
 
-    def _controlled(self, test: Predicate, case: Case, about: Sequence[str], control: str) -> Truth:
-        """Truth of a case with a control in the place of laws, under the changes of the settings there."""
+    def _about(self, test: Predicate) -> list[str]:
+        """Laws of a predicate that the claim is about."""
+        return [law for law in self._laws(test) if law in self.claim.about]
+
+    def controlled(self, case: Case, control: str) -> Case:
+        """A case with a control in the place of the claim's laws, under the changes of the settings there."""
         stand_ins = {
             law: {
                 name: case.settings[law].instead(of.controls[control]).key
                 for name, of in self.paper.experiments.items()
             }
-            for law in about
+            for law in self._about(case.test)
         }
-        return self._case(test, case.settings, case.open, stand_ins).truth
+        return self._case(case.test, case.settings, case.open, stand_ins)
 
     def _exchanged(self, test: Predicate, case: Case, law: str, other: str) -> Truth:
         """Truth of a case with two of its laws exchanged."""

@@ -272,7 +272,7 @@ def _samples(of: Reproduction, experiment: Experiment, measure: Measure) -> dict
     """Values by label and seed, in the metric's own unit."""
     found: dict[str, dict[int, float]] = {}
     for qdisc, label in _labels(of, experiment).items():
-        seeds = of.samples.seeds.get((experiment.name, qdisc), [])
+        seeds = of.samples.seeds.get(experiment.name, [])
         values = _values(of, experiment, qdisc, measure.column.metric)
         by_seed = {seed: value for seed, value in zip(seeds, values, strict=False) if not math.isnan(value)}
         if by_seed:

@@ -47,19 +47,29 @@ class Measured:
     unit: str | None = None
     #: Of a constant that was measured once: when, with what, and what repeats it.
     once: str | None = None
+    #: The control that was measured in the place of the laws of the claim.
+    stand_in: str | None = None
 
 
 def of_claim(paper: Paper, of: Graded) -> list[Measured]:
-    """What a claim compares, and what remains of it, once for each setting, variant and window."""
-    found: dict[tuple[str, tuple[tuple[str, str], ...], str | None, str | None], Measured] = {}
-    for cases in filter(None, (of.cases, of.rest)):
-        for quantity, case in itertools.product(cases[0].test.quantities, cases):
+    """What a claim compares, and what remains of it, once for each setting, variant and window.
+
+    Of an uninformative one also with each control that is as true in the place of its laws.
+    """
+    found: dict[tuple[object, ...], Measured] = {}
+    several = [(None, of.cases), (None, of.rest), *of.controls.items()]
+    for stand_in, cases in several:
+        for quantity, case in itertools.product(cases[0].test.quantities if cases else (), cases):
             settings, variant, window = _choice(paper, case, quantity)
-            key = (quantity.text, tuple(settings.items()), variant, window)
+            if stand_in is not None and not settings.keys() & set(of.claim.about):
+                continue
+            key = (quantity.text, stand_in, tuple(settings.items()), variant, window)
             if key not in found:
                 numbers = _numbers(quantity, case.lookup)
                 unit, once = unit_of(quantity.tree), _once(paper, case, quantity)
-                found[key] = Measured(quantity.text, settings, variant, window, *numbers, unit, once)
+                found[key] = Measured(
+                    quantity.text, settings, variant, window, *numbers, unit, once, stand_in
+                )
     return list(found.values())
 
 
@@ -138,23 +148,24 @@ def _finite(of: float | np.floating | np.ndarray) -> float | None:
 
 
 def texts(several: Iterable[Measured]) -> Iterator[tuple[str, list[str]]]:
-    """Each quantity with its numbers in words: a line a case, or one of their range where these are many.
+    """Each quantity with its numbers in words: a line a case, or the range of many.
 
     The cases of a quantity have one unit, in which the largest of their means is at least 1.
     """
-    quantities: dict[str, list[Measured]] = {}
+    quantities: dict[tuple[str, str], list[Measured]] = {}
     for one in several:
-        quantities.setdefault(one.quantity, []).append(one)
-    for quantity, cases in quantities.items():
+        note = "" if one.stand_in is None else f"with {one.stand_in} in its place"
+        quantities.setdefault((one.quantity, note), []).append(one)
+    for (quantity, note), cases in quantities.items():
         unit, scale = scale_for(cases[0].unit, (one.mean for one in cases))
         of = [_scaled(one, unit, scale) for one in cases]
         if len(of) == 1:
-            yield quantity, [_one(of[0])]
+            yield quantity, [": ".join(filter(None, [note, _one(of[0])]))]
         elif len(of) <= MOST_CASES:
             lines = zip(_labels(of), of, strict=True)
-            yield quantity, [f"{label}: {_one(one)}" for label, one in lines]
+            yield quantity, [", ".join(filter(None, [note, f"{label}: {_one(one)}"])) for label, one in lines]
         else:
-            yield quantity, [_range(of)]
+            yield quantity, [": ".join(filter(None, [note, _range(of)]))]
 
 
 def _scaled(of: Measured, unit: str, scale: float) -> Measured:
@@ -187,7 +198,9 @@ def _one(of: Measured) -> str:
     mean = f"{_number(of.mean)} {of.unit}" if of.unit else _number(of.mean)
     if of.once is not None:
         return f"{mean} (measured once, {of.once})"
-    if of.n is None or of.n == 1:
+    if of.n is None:
+        return f"{of.mean:.7g} {of.unit or ''}".rstrip()
+    if of.n == 1:
         return mean
     if of.low is not None and of.high is not None:
         return f"{mean} ({_number(of.low)} to {_number(of.high)}, n = {of.n})"

@@ -82,8 +82,8 @@ MEANINGS = {
     Grade.PARTLY: "the order or the shape is, the number is not",
     Grade.DEPENDS: "true under some of the settings that the paper leaves open",
     Grade.UNINFORMATIVE: "as true with another law in the place of the one that it is about",
-    Grade.NOT: "not true, or not shown, under any setting",
-    Grade.UNDECIDED: "left open by the intervals of few seeds",
+    Grade.NOT: "false under every setting",
+    Grade.UNDECIDED: "true under no setting, and left open under some by the intervals",
     Grade.CONTRADICTS_ITSELF: "the paper's own statements cannot all hold",
     Grade.NOT_RUN: "for the reason given",
 }
@@ -106,7 +106,7 @@ def page(of: Reproduction) -> str:
     body = [
         f'<header>\n<p class="kind">Sojourn reproduction</p>\n<h1>{escape(of.paper.title)}</h1>\n'
         f'<p class="verdict">{prose(_counted(of))}</p>\n<p class="setting">{prose(of.paper.reference)}.</p>\n'
-        f"{_hurry(of)}</header>",
+        f"{_hurry(quick=of.quick)}</header>",
         _claims(of),
         _failures(of),
         _assumed(of),
@@ -135,10 +135,13 @@ def over_all(several: Sequence[Reproduction]) -> str:
         + "</tr>"
         for of in several
     )
-    total = sum(sum(of.counts().values()) for of in several)
+    sums = [sum(counts) for counts in zip(*(of.counts().values() for of in several), strict=True)]
+    rows += f'\n<tr><th scope="row">all</th>{"".join(f"<td>{count}</td>" for count in sums)}</tr>'
+    total = sum(sums)
     body = [
         f'<header>\n<p class="kind">Sojourn reproduction</p>\n<h1>Claims of {len(several)} papers</h1>\n'
-        f'<p class="verdict">{total} claims, each by its predicate over runs of this build.</p></header>',
+        f'<p class="verdict">{total} claims, each by its predicate over runs of this build.</p>\n'
+        f"{_hurry(quick=any(of.quick for of in several))}</header>",
         "<section>\n<h2>Grades</h2>\n"
         f'<div class="scroll"><table><thead><tr><th>paper</th>{head}</tr></thead>\n'
         f"<tbody>{rows}</tbody></table></div>\n</section>",
@@ -158,19 +161,24 @@ def _counted(of: Reproduction) -> str:
     return f"{sum(counts.values())} claims: {', '.join(parts)}."
 
 
-def _hurry(of: Reproduction) -> str:
+def _hurry(*, quick: bool) -> str:
     text = (
-        "Few seeds ran (--quick), so that intervals are wide and grades rougher. The numbers under why are "
-        "those of full runs."
+        "Few seeds ran (--quick): intervals are wide, grades rougher, and some experiments did not run. The "
+        "numbers under why are those of full runs."
     )
-    return f'<p class="note">{prose(text)}</p>\n' if of.quick else ""
+    return f'<p class="note">{prose(text)}</p>\n' if quick else ""
 
 
 def _claims(of: Reproduction) -> str:
     rows = "\n".join(_claim(of, one) for one in of.claims)
     head = _head("id", "claim", "paper", "ours", "grade", "why")
+    note = (
+        "A command prints the usual metrics; with <code>--json</code> it has all of them, and with "
+        "<code>--out FOLDER</code> those of windows as a table."
+    )
     return (
-        '<section id="claims">\n<h2>Claims</h2>\n<div class="scroll"><table class="texts">\n'
+        f'<section id="claims">\n<h2>Claims</h2>\n<p class="note">{note}</p>\n'
+        '<div class="scroll"><table class="texts">\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>\n</section>"
     )
 

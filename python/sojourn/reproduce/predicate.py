@@ -83,16 +83,23 @@ def _anova_f_each(runs: Sample, *groups: Sample) -> Sample:
         raise LookupError("too few runs")
     parts = [group[: number * size].reshape(number, size) for group in groups]
     turned = [np.roll(part, -place, axis=0) for place, part in enumerate(parts)]
-    return np.asarray([f_oneway(*levels).statistic for levels in zip(*turned, strict=True)])
+    return np.asarray([_anova_f(*levels) for levels in zip(*turned, strict=True)])
+
+
+def _anova_f(*groups: Sample) -> float:
+    """F of the runs that have a value."""
+    return float(f_oneway(*(group[np.isfinite(group)] for group in groups)).statistic)
 
 
 #: Seeds of which fewer have no statistic over them.
 LEAST_SEEDS = 3
+#: Relative difference that is rounding.
+ROUNDED = 1e-9
 
 
 def _enough(of: Sample) -> None:
-    """Raise `LookupError` for too few seeds."""
-    if of.ndim == 1 and of.size < LEAST_SEEDS:
+    """Raise `LookupError` for too few seeds with a value."""
+    if of.ndim == 1 and np.isfinite(of).sum() < LEAST_SEEDS:
         raise LookupError("too few runs")
 
 
@@ -103,7 +110,7 @@ def _quantile(of: Sample, share: Sample) -> Value:
     """
     _enough(of)
     if of.ndim != 1 or not 0 < share < 1:
-        return np.asarray(np.nanquantile(of, float(share), axis=-1))
+        return _over_windows(functools.partial(np.nanquantile, q=float(share)), of)
     found = quantile_interval([float(one) for one in of[np.isfinite(of)]], float(share))
     low = -np.inf if found.low is None else found.low
     return Interval(found.value, low, np.inf if found.high is None else found.high)
@@ -118,7 +125,8 @@ def _quartiles(of: Sample) -> Value:
 def _as_interval(of: Value) -> Interval:
     if isinstance(of, Interval):
         return of
-    return Interval(float(np.nanmean(of)), *_interval(of))
+    known = of[~np.isnan(of)]
+    return Interval(float(np.mean(known)) if known.size else np.nan, *_interval(of))
 
 
 def _calculated(action: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
@@ -154,17 +162,28 @@ def _applied(name: str, parts: Sequence[Value]) -> Value:
 
 def _largest(of: Sample) -> Sample:
     """The largest of the windows of each run; of one window itself."""
-    return np.asarray(np.nanmax(of, axis=-1)) if of.ndim > 1 else of
+    return _over_windows(np.nanmax, of) if of.ndim > 1 else of
 
 
 def _std(of: Sample) -> Sample:
     """Standard deviation over windows; over seeds its jackknife pseudo-values, whose mean has an interval."""
     if of.ndim > 1:
-        return np.asarray(np.nanstd(of, axis=-1))
+        return _over_windows(np.nanstd, of)
     _enough(of)
-    size = of.size
-    without = np.asarray([np.nanstd(np.delete(of, place), ddof=1) for place in range(size)])
-    return np.asarray(size * np.nanstd(of, ddof=1) - (size - 1) * without)
+    known = of[~np.isnan(of)]
+    size = known.size
+    without = np.asarray([np.std(np.delete(known, place), ddof=1) for place in range(size)])
+    found = np.full(of.shape, np.nan)
+    found[~np.isnan(of)] = size * np.std(known, ddof=1) - (size - 1) * without
+    return found
+
+
+def _over_windows(statistic: Callable[..., Any], of: Sample) -> Sample:
+    """A statistic over the windows of each seed; not a number for a seed without a value."""
+    found = np.full(of.shape[:-1], np.nan)
+    known = ~np.isnan(of).all(axis=-1)
+    found[known] = statistic(of[known], axis=-1)
+    return found
 
 
 _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
@@ -172,7 +191,7 @@ _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "largest": (range(1, 2), _largest),
     "max": (range(2, 99), lambda *parts: np.maximum.reduce(np.broadcast_arrays(*parts))),
     "hypot": (range(2, 3), np.hypot),
-    "anova_f": (range(2, 99), lambda *groups: f_oneway(*groups).statistic),
+    "anova_f": (range(2, 99), _anova_f),
     "anova_f_each": (range(3, 99), _anova_f_each),
     "quantile": (range(2, 3), _quantile),
     "quartiles": (range(1, 2), _quartiles),
@@ -345,11 +364,12 @@ def _abbreviated(node: ast.expr, labels: Mapping[str, str]) -> ast.AST:
 
 
 def _expanded(text: str, measures: Mapping[str, str]) -> str:
-    """The text in one line, without abbreviations."""
-    for name, written in measures.items():
-        start, *rest = text.split(f"{name}(")
-        places = [part.partition(")") for part in rest]
-        text = start + "".join(f"({written.replace('{}', place)}){after}" for place, _, after in places)
+    """The text in one line, without abbreviations, which may have others in them."""
+    for _ in measures:
+        for name, written in measures.items():
+            parts = re.split(rf"\b{name}\(([^()]*)\)", text)
+            parts[1::2] = [f"({written.replace('{}', place)})" for place in parts[1::2]]
+            text = "".join(parts)
     return " ".join(text.split())
 
 
@@ -468,18 +488,20 @@ def _within(difference: Value, by: float) -> Truth:
 def _interval(values: Value) -> tuple[float, float]:
     """Interval of the mean: of a number the number itself, of several windows that of their mean.
 
-    A single seed has none: it decides nothing.
+    Seeds without a value do not count. A single seed has no interval, nor have equal ones that are fewer than
+    three: they decide nothing.
     """
     if isinstance(values, Interval):
         return values.low, values.high
-    means = np.nanmean(values, axis=-1) if values.ndim > 1 else values
-    if means.ndim == 1 and means.size == 1:
+    if values.ndim == 0:
+        return float(values), float(values)
+    means = _over_windows(np.nanmean, values) if values.ndim > 1 else values
+    means = means[~np.isnan(means)]
+    if means.size < 2 or not np.isfinite(means).all():
         return -np.inf, np.inf
-    if means.ndim == 0 or np.ptp(means) == 0:
-        value = float(means.flat[0])
-        return value, value
-    if not np.isfinite(means).all():
-        return -np.inf, np.inf
+    if np.ptp(means) <= ROUNDED * np.abs(means).max():
+        mean = float(means.mean())
+        return (mean, mean) if means.size >= LEAST_SEEDS else (-np.inf, np.inf)
     found = estimate([float(value) for value in means])
     if found.low is None or found.high is None:
         return -np.inf, np.inf

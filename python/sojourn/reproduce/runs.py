@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,8 +50,8 @@ class Samples:
         self._found: dict[tuple[str, str, str | None, str | None, Classes, str], Sample] = {}
         #: Experiments that ran.
         self.experiments: set[str] = set()
-        #: Seeds of each experiment and qdisc, in the order of its values.
-        self.seeds: dict[tuple[str, str], list[int]] = {}
+        #: Seeds of each experiment, in the order of its values.
+        self.seeds: dict[str, list[int]] = {}
         #: Settling times of each seed, one a stretch between changes, None where it did not settle.
         self.settling: dict[tuple[str, str], list[list[float | None] | None]] = {}
         #: Times and values by figure, place, qdisc and metric of figures over time.
@@ -59,31 +59,38 @@ class Samples:
         #: Runs that failed, a line each.
         self.failures: list[str] = []
 
-    def add(self, experiment: Experiment, table: pl.DataFrame, windows: pl.DataFrame) -> None:
-        """Add the tables of an experiment's sweep."""
+    def add(
+        self, experiment: Experiment, seeds: Sequence[int], table: pl.DataFrame, windows: pl.DataFrame
+    ) -> None:
+        """Add the tables of an experiment's sweep; a seed without a value has not a number."""
         self.experiments.add(experiment.name)
+        self.seeds[experiment.name] = list(seeds)
         places: list[tuple[str | None, Classes]] = [
             (link, None) for link in (None, *experiment.links.values())
         ]
         places += [(None, traffic_class) for traffic_class in experiment.classes.values()]
         for link, traffic_class in places:
-            whole = _rows(experiment, table, link, traffic_class).sort("seed", maintain_order=True)
+            whole = _rows(experiment, table, link, traffic_class)
             for (qdisc,), rows in whole.group_by("qdisc", maintain_order=True):
-                if link is None and traffic_class is None:
-                    self.seeds[experiment.name, str(qdisc)] = rows["seed"].to_list()
-                    if "settling_s" in rows.columns:
-                        self.settling[experiment.name, str(qdisc)] = rows["settling_s"].to_list()
+                if link is None and traffic_class is None and "settling_s" in rows.columns:
+                    times = dict(zip(rows["seed"], rows["settling_s"].to_list(), strict=True))
+                    self.settling[experiment.name, str(qdisc)] = [times.get(seed) for seed in seeds]
                 for column in [] if isinstance(traffic_class, tuple) else rows.columns:
                     if rows[column].dtype.is_float():
                         own = (experiment.name, str(qdisc), link, None, traffic_class, column)
-                        self._found[own] = _numbers(rows[column])
-            parts = _rows(experiment, windows, link, traffic_class).sort("seed", maintain_order=True)
+                        self._found[own] = _by_seed(rows["seed"], rows[column], seeds)
+            parts = _rows(experiment, windows, link, traffic_class)
             for within, text in experiment.windows.items():
-                own_rows = _placed(parts.filter(_times(text)))
+                is_several = text.startswith(EVERY) or isinstance(traffic_class, tuple)
+                within_rows = parts.filter(_times(text))
+                own_rows = _placed(within_rows) if is_several else within_rows
                 for (qdisc, metric), rows in own_rows.group_by("qdisc", "name", maintain_order=True):
                     key = (experiment.name, str(qdisc), link, within, traffic_class, str(metric))
-                    is_several = text.startswith(EVERY) or isinstance(traffic_class, tuple)
-                    self._found[key] = _by_seed(rows) if is_several else _numbers(rows["value"])
+                    self._found[key] = (
+                        _by_seed_and_place(rows, seeds)
+                        if is_several
+                        else _by_seed(rows["seed"], rows["value"], seeds)
+                    )
 
     def add_failures(self, experiment: Experiment, failed: pl.DataFrame) -> None:
         """Add the cells of a sweep that failed, a line each."""
@@ -123,7 +130,7 @@ def carry_out(
         named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
         windows = found.windows().filter(pl.col("name").is_in(metrics))
         tables = [collected(found.folder, of) for of in (found.table(), windows)]
-        samples.add(experiment, *(of.with_columns(named) for of in tables))
+        samples.add(experiment, grid.seeds, *(of.with_columns(named) for of in tables))
         samples.add_failures(experiment, found.failures())
     for figure in paper.figures:
         if figure.kind == "series" and (figure.quick or not quick):
@@ -131,8 +138,14 @@ def carry_out(
     return samples
 
 
-#: Beside the mean queue of a window the range that it is in for nine tenths of the time.
-BAND = ("queue_p05_packets", "queue_p95_packets")
+#: Mean queue of a window, and the range that it is in for nine tenths of the time.
+MEAN_QUEUE, BAND = "queue_mean_packets", ("queue_p05_packets", "queue_p95_packets")
+
+
+def band_of(metric: str) -> list[tuple[str, str]]:
+    """Metrics of the range about a metric of a figure, with its link or class and without; may be none."""
+    place, dot, name = metric.rpartition(".")
+    return [(f"{place}{dot}{one}", one) for one in BAND] if name == MEAN_QUEUE else []
 
 
 def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Path, int | None]) -> None:
@@ -156,12 +169,11 @@ def _add_series(samples: Samples, paper: Paper, figure: Figure, where: tuple[Pat
         for metric in figure.metrics:
             name = split(f"{own.name}.{figure.laws[0][0]}.{metric}", paper.name, paper.experiments)
             rows = _rows(own, windows, name.link, name.traffic_class)
-            of_band = BAND if name.metric == "queue_mean_packets" else ()
-            for one in (name.metric, *of_band):
+            for shown, one in ((metric, name.metric), *band_of(metric)):
                 for (qdisc,), of in rows.filter(pl.col("name") == one).group_by("qdisc"):
                     ordered = of.drop_nulls("value").sort("from_s")
                     times = (ordered["from_s"] + ordered["until_s"]) / 2
-                    key = (figure.name, at, str(qdisc), metric if one == name.metric else one)
+                    key = (figure.name, at, str(qdisc), shown)
                     samples.series[key] = _numbers(times), _numbers(ordered["value"])
 
 
@@ -219,11 +231,12 @@ def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
 
 
 def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
-    """The commands that repeat a claim's runs one by one, a line each."""
+    """The commands that repeat a claim's runs one by one, with those of its controls, a line each."""
     if claim.test is None:
         return ""
     lines: dict[str, None] = {}
-    for name, variant in itertools.product(sorted(claim.test.names), claim.variants or (None,)):
+    names = claim.test.names | (claim.partly.names if claim.partly is not None else frozenset())
+    for name, variant in itertools.product(sorted(names), claim.variants or (None,)):
         of_variant = in_variant(name, variant, paper.name, paper.experiments)
         parts = split(of_variant, paper.name, paper.experiments)
         if parts.law is None:
@@ -234,6 +247,9 @@ def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
         experiment = paper.experiments[parts.of]
         offered = claim.settings.get(parts.law)
         own = [one for one in paper.laws[parts.law] if offered is None or one.name in offered]
+        if parts.law in claim.about:
+            own += _controls(experiment, own)
+            own += paper.laws[paper.name] if claim.fails and paper.name in experiment.laws else []
         for part in _by_changes(own):
             seeds = (quick and experiment.quick_seeds) or experiment.seeds
             lines[_run(experiment, part, seeds)] = None
@@ -275,18 +291,24 @@ def _times(window: str) -> pl.Expr:
 
 
 def _placed(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows by seed, each with the place of its window and class among those of all."""
+    """Rows with the place of their window and class among those of all, in order."""
     ordered = rows.sort("from_s", "class", maintain_order=True)
-    return ordered.with_columns(pl.struct("from_s", "class").rle_id().alias("place")).sort(
-        "seed", maintain_order=True
-    )
+    return ordered.with_columns(pl.struct("from_s", "class").rle_id().alias("place"))
 
 
-def _by_seed(rows: pl.DataFrame) -> Sample:
+def _by_seed(seed: pl.Series, value: pl.Series, seeds: Sequence[int]) -> Sample:
+    """A value for each of the seeds, which are in order; not a number where one has none."""
+    found = np.full(len(seeds), np.nan)
+    found[np.searchsorted(seeds, seed.to_numpy())] = _numbers(value)
+    return found
+
+
+def _by_seed_and_place(rows: pl.DataFrame, seeds: Sequence[int]) -> Sample:
     """Values of windows of one length, or of classes, a row a seed; not a number where one has none."""
-    seeds, row = np.unique(rows["seed"].to_numpy(), return_inverse=True)
     places, column = np.unique(rows["place"].to_numpy(), return_inverse=True)
     found = np.full((len(seeds), len(places)), np.nan)
+    row = np.searchsorted(seeds, rows["seed"].to_numpy())
+    assert len(np.unique(row * len(places) + column)) == rows.height, "a window has one value a seed"
     found[row, column] = _numbers(rows["value"])
     return found
 
@@ -320,12 +342,17 @@ def _parts(paper: Paper, experiment: Experiment, *, quick: bool) -> list[_Part]:
     """The sweeps of an experiment: its controls, in the place of its settings, and today's laws last."""
     controls = [Setting(name, experiment.controls[name], "") for name in CONTROLS]
     settings = [one for law in experiment.laws for one in paper.laws[law]]
-    further = [one.instead(of.qdisc) for one in settings if one.changes for of in controls]
+    further = _controls(experiment, [one for one in settings if one.changes])
     found = _by_changes([*controls, *settings, *further])
     if experiment.today_quick if quick else experiment.today:
         ran = {key for part in found for key in part.qdiscs.values()}
         found.append(_Part(("today",), {}, {one: one for one in TODAY if one not in ran}))
     return found
+
+
+def _controls(experiment: Experiment, settings: Iterable[Setting]) -> list[Setting]:
+    """The controls in the place of these settings."""
+    return [one.instead(experiment.controls[name]) for one in settings for name in CONTROLS]
 
 
 def _by_changes(settings: Iterable[Setting]) -> list[_Part]:
