@@ -21,6 +21,7 @@ from sojourn.result.statistics import (
     equivalence_p,
     estimate,
     estimates,
+    greater_p,
     holm,
     mser5,
     paired_p,
@@ -157,6 +158,16 @@ def test_paired_p_is_that_of_scipy():
     assert paired_p((left - right).tolist()) == pytest.approx(stats.ttest_rel(left, right).pvalue, rel=1e-12)
     assert paired_p([1.0]) is None
     assert (paired_p([0.0, 0.0]), paired_p([1.0, 1.0])) == (1.0, 0.0)
+
+
+def test_greater_p_is_that_of_scipy():
+    values = np.random.default_rng(31).normal(size=12)
+    for sign in (1, -1):
+        one_sided = stats.ttest_1samp(sign * values, 0, alternative="greater").pvalue
+        assert greater_p((sign * values).tolist()) == pytest.approx(one_sided, rel=1e-12)
+    assert greater_p([1.0]) is None
+    assert greater_p([-1.0, 1.0]) == 0.5
+    assert [greater_p([one, one]) for one in (-1.0, 0.0, 1.0)] == [1.0, 1.0, 0.0]
 
 
 def test_holm_rejects_what_the_step_down_procedure_rejects():

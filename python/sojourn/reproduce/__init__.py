@@ -81,9 +81,9 @@ class Reproduction:
     def league(self) -> pl.DataFrame:
         """League tables: a row an experiment, law and measure, with its mean and 95 % interval.
 
-        `effect` is the paired standardised difference from the best law with its interval, `p_holm` its p,
-        corrected over the experiment's table; `level`: not separated from the best, null for fewer than three
-        seeds.
+        `effect` is the paired standardised difference from the best law with its interval, `p_holm` the p
+        that no law is better, corrected for each that may be the best and over the experiment's table;
+        `level`: not separated from the best, null for fewer than three seeds in common with it.
         """
         return pl.DataFrame(list(league_rows(self)), infer_schema_length=None)
 

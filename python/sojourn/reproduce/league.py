@@ -1,7 +1,12 @@
 """League tables: all laws of an experiment beside each other, and no winner inside the noise.
 
-Laws are compared with the one of the best mean by paired differences over common seeds, and all tests of a
-table are corrected together by Holm's method. Laws that this does not separate from the best are *level*.
+Each law is tested against the one of the best mean by paired differences over common seeds. Since the same
+seeds choose that one, the one-sided p is multiplied by the number of the other laws, any of which may be it
+(C. E. Bonferroni 1936): a p of the hypothesis that no law is better. Holm's method (1979) corrects these
+together for all laws and measures of a table. Laws that this does not separate are *level* with the best. For
+normal differences no law that is truly as good as the best is separated, in all of the table, with a
+probability of at least 0.95: a model confidence set (P. R. Hansen, A. Lunde, J. M. Nason, Econometrica 79,
+2011).
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ import numpy as np
 from sojourn.reproduce.paper import TODAY, Experiment, Name, labelled
 from sojourn.result import metrics
 from sojourn.result.column import Column
-from sojourn.result.statistics import Estimate, estimate, holm, paired_p, standardized
+from sojourn.result.statistics import Estimate, estimate, greater_p, holm, standardized
 from sojourn.result.words import seconds
 from sojourn.scenario import load
 
@@ -50,12 +55,12 @@ class Measure:
     column: Column
     #: True if larger values are better.
     more_is_better: bool
-    #: In the table over all experiments: a ratio to tail drop's, a difference from it, or the value.
+    #: In the table over all scenarios: a ratio to tail drop's, a difference from it, or the value.
     against: str
 
     @property
     def reference(self) -> str | None:
-        """What a value of the table over all experiments is beside tail drop's; None: itself."""
+        """What a value of the table over all scenarios is beside tail drop's; None: itself."""
         words = {"ratio": "ratio to tail drop", "difference": "difference from tail drop"}
         return words.get(self.against)
 
@@ -76,16 +81,16 @@ MEASURES = (
     Measure("fairness", metrics.JAIN_INDEX, more_is_better=True, against="difference"),
     Measure("settling", Column("settling_s", "settling", "s"), more_is_better=False, against="value"),
 )
-#: Labels of the laws that run in each experiment of the table over all.
+#: Labels of the laws that run in each scenario of the table over all.
 COMMON = ("tail drop", "PI by its rule", *TODAY)
 #: Corrected p below which a law is separated from the best.
 SEPARATED = 0.05
-#: Seeds of which fewer separate no law: of two the interval has one degree of freedom.
+#: Common seeds of which fewer separate no law: of two the interval has one degree of freedom.
 LEAST_SEEDS = 3
 #: Relative difference that is rounding.
 ROUNDED = 1e-9
 
-#: Values by seed, or by experiment.
+#: Values by seed, or by scenario.
 Units = Mapping[Any, float]
 
 
@@ -98,54 +103,61 @@ class Standing:
     best: bool
     #: Paired standardised difference from the best; None for the best itself, one seed, or equal differences.
     effect: Estimate | None
-    #: Value of p of that difference, corrected for all of the table; None where it has no test.
+    #: Seeds that the best has, too.
+    common: int
+    #: Value of p that no law is better, corrected for all of the table; None where it has no test.
     p: float | None
 
     @property
     def level(self) -> bool | None:
-        """True unless it is separated from the best; None: of too few seeds."""
-        if self.estimate.n < LEAST_SEEDS:
+        """True unless it is separated from the best; None: of too few common seeds."""
+        if self.common < LEAST_SEEDS:
             return None
         return self.best or self.p is None or self.p >= SEPARATED
 
 
 def compare(table: Mapping[Measure, Mapping[str, Units]]) -> dict[tuple[str, Measure], Standing]:
     """Standings of labelled samples: each beside the best of its measure, over the units that both have."""
-    tests: dict[tuple[str, Measure], list[float]] = {}
-    means: dict[tuple[str, Measure], Estimate] = {}
+    means = {
+        (label, measure): estimate(list(units.values()))
+        for measure, by_label in table.items()
+        for label, units in by_label.items()
+    }
     bests: dict[Measure, str] = {}
+    differences: dict[tuple[str, Measure], list[float]] = {}
+    found: dict[tuple[str, Measure], float | None] = {}
     for measure, by_label in table.items():
-        for label, units in by_label.items():
-            means[label, measure] = estimate(list(units.values()))
         sign = -1 if measure.more_is_better else 1
         best = min(by_label, key=lambda label: sign * means[label, measure].mean, default="")
         bests[measure] = best
         for label, units in by_label.items():
             own = by_label[best]
-            if label != best:
-                tests[label, measure] = [value - own[unit] for unit, value in units.items() if unit in own]
-    found = {key: _tested(differences) for key, differences in tests.items()}
-    known = [(key, p) for key, p in found.items() if p is not None]
-    corrected = dict(zip((key for key, _ in known), holm([p for _, p in known]), strict=True))
+            common = [value - own[unit] for unit, value in units.items() if unit in own]
+            differences[label, measure] = common
+            p = None if label == best else _tested([sign * one for one in common])
+            found[label, measure] = None if p is None else min(1.0, (len(by_label) - 1) * p)
+    # The best and laws without a test are among the hypotheses: the data alone choose which these are.
+    corrected = holm([1.0 if p is None else p for p in found.values()])
     return {
         key: Standing(
-            mean,
+            means[key],
             key[0] == bests[key[1]],
-            standardized(tests[key]) if key in tests else None,
-            corrected.get(key),
+            standardized(differences[key]),
+            len(differences[key]),
+            None if found[key] is None else p,
         )
-        for key, mean in means.items()
+        for key, p in zip(found, corrected, strict=True)
     }
 
 
-def _tested(differences: Sequence[float]) -> float | None:
-    """Value of p of paired differences; None where they are equal but for rounding.
+def _tested(worse: Sequence[float]) -> float | None:
+    """Value of p that a law is no worse; None for few paired differences, or equal ones but for rounding.
 
     Then the seeds change nothing in either law, or both are within bins of a histogram.
     """
-    if len(differences) > 1 and max(differences) - min(differences) <= ROUNDED * max(map(abs, differences)):
+    if len(worse) < LEAST_SEEDS or max(worse) - min(worse) <= ROUNDED * max(map(abs, worse)):
         return None
-    return paired_p(differences)
+    return greater_p(worse)
 
 
 def league(of: Reproduction, experiment: Experiment) -> dict[tuple[str, Measure], Standing]:
@@ -171,7 +183,7 @@ def rows(of: Reproduction) -> Iterator[dict[str, object]]:
 
 
 def over_all_rows(several: Sequence[Reproduction]) -> Iterator[dict[str, object]]:
-    """The league table over all experiments: a row a law and measure, with ratios in place of logarithms."""
+    """The league table over all scenarios: a row a law and measure, with ratios in place of logarithms."""
     for (label, measure), one in over_all(several).items():
         yield {
             "law": label,
@@ -225,26 +237,40 @@ def seeds_of(of: Reproduction) -> list[int]:
 
 
 def over_all(several: Sequence[Reproduction]) -> dict[tuple[str, Measure], Standing]:
-    """Controls and today's laws relative to tail drop: the units are the experiments that have them all."""
-    table: dict[Measure, dict[str, dict[str, float]]] = {measure: {} for measure in MEASURES}
+    """Controls and today's laws relative to tail drop: the units are the scenarios that have them all.
+
+    Experiments of a paper in one scenario, which differ by their changes, are a unit: the mean of them.
+    """
+    values: dict[Measure, dict[str, dict[str, list[float]]]] = {measure: {} for measure in MEASURES}
     for of in several:
         for experiment in (one for one in of.paper.experiments.values() if not _is_repeated(of, one)):
-            unit = f"{of.paper.name}.{experiment.name}"
-            by_measure = {measure: _samples(of, experiment, measure) for measure in MEASURES}
-            if not set(COMMON) <= by_measure[MEASURES[0]].keys():
-                continue
-            for measure, samples in by_measure.items():
-                means = {label: estimate(list(units.values())).mean for label, units in samples.items()}
-                for label in COMMON:
-                    if label in means and COMMON[0] in means:
-                        value = measure.relative(means[label], means[COMMON[0]])
-                    elif label in means and measure.against == "value":
-                        value = means[label]
-                    else:
-                        continue
-                    if not math.isnan(value):
-                        table[measure].setdefault(label, {})[unit] = value
-    return compare({measure: by_label for measure, by_label in table.items() if by_label})
+            unit = f"{of.paper.name}.{experiment.scenario}"
+            for (label, measure), value in _relative(of, experiment).items():
+                values[measure].setdefault(label, {}).setdefault(unit, []).append(value)
+    return compare(
+        {
+            measure: {
+                label: {unit: math.fsum(each) / len(each) for unit, each in units.items()}
+                for label, units in by_label.items()
+            }
+            for measure, by_label in values.items()
+            if by_label
+        }
+    )
+
+
+def _relative(of: Reproduction, experiment: Experiment) -> dict[tuple[str, Measure], float]:
+    """Means of the common laws relative to tail drop's; empty if they did not all run."""
+    found: dict[tuple[str, Measure], float] = {}
+    by_measure = {measure: _samples(of, experiment, measure) for measure in MEASURES}
+    if not set(COMMON) <= by_measure[MEASURES[0]].keys():
+        return {}
+    for measure, samples in by_measure.items():
+        means = {label: estimate(list(units.values())).mean for label, units in samples.items()}
+        for label in (one for one in COMMON if one in means):
+            if measure.against == "value" or COMMON[0] in means:
+                found[label, measure] = measure.relative(means[label], means.get(COMMON[0], math.nan))
+    return {key: value for key, value in found.items() if not math.isnan(value)}
 
 
 def _is_repeated(of: Reproduction, experiment: Experiment) -> bool:

@@ -460,9 +460,11 @@ def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str] | No
 #: How to read a league table.
 READING = (
     "Bold with a dot: level with the best, that is, the best mean or not separated from it by paired "
-    "differences over common seeds (p below 0.05 after Holm's correction for the whole table); of fewer than "
-    "three none is marked. d: the mean "
-    "difference from the best over the standard deviation of the differences, with its 95 % interval."
+    "differences over common seeds (one-sided p below 0.05, corrected for each law that may be the best "
+    "and, by Holm's method, for all laws and measures: for normal differences a law as good as the best is "
+    "separated in at most one table of twenty). A law with fewer than three is neither separated nor marked. "
+    "d: the mean difference from the best over the standard deviation of the differences, with its 95 % "
+    "interval."
 )
 ABOUT_MEASURES = (
     "Delay: time in the queue that 95 % of the packets do not exceed; loss: drops of the law and of a full "
@@ -587,7 +589,7 @@ def _digits(value: float | None) -> str:
 
 
 def _overall(several: Sequence[Reproduction]) -> str:
-    """The league table over all experiments."""
+    """The league table over all scenarios."""
     standings = overall(several)
     if not standings:
         return ""
@@ -607,12 +609,13 @@ def _overall(several: Sequence[Reproduction]) -> str:
     links = ", ".join(f'<a href="{of.page}#league">{escape(of.paper.title)}</a>' for of in several)
     return (
         '<section id="league">\n<h2>League table</h2>\n'
-        f"<p>Tail drop, PI by its rule and today's laws by default in {n} experiments: means over "
-        "the experiments with 95 % intervals. The tables of the experiments are with the papers: "
+        f"<p>Tail drop, PI by its rule and today's laws by default in {n} scenario{'s' * (n > 1)}: means "
+        "over the scenarios with 95 % intervals. Experiments of a paper that vary one scenario are averaged "
+        "first, and count once. The tables of the experiments are with the papers: "
         f"{links}.</p>\n"
         f'<div class="scroll"><table class="league"><thead><tr><th>law</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>\n"
-        f'<p class="note">{escape(READING.replace("common seeds", "common experiments"))} '
+        f'<p class="note">{escape(READING.replace("common seeds", "common scenarios"))} '
         f"{escape(_about_measures(several))}</p>\n</section>"
     )
 

@@ -233,6 +233,22 @@ def paired_p(differences: Sequence[float]) -> float | None:
     return float(2 * stdtr(n - 1, -abs(mean) / math.sqrt(variance / n)))
 
 
+def greater_p(differences: Sequence[float]) -> float | None:
+    """One-sided p of Student's paired test: that differences as large arise where their mean is at most 0.
+
+    None for fewer than two differences; for equal ones 0 if they are above 0, else 1.
+
+    >>> f"{greater_p([1.0, 2.0, 3.0]):.4f}"
+    '0.0371'
+    """
+    both = paired_p(differences)
+    if both is None:
+        return None
+    if max(differences) == min(differences):
+        return 0.0 if differences[0] > 0 else 1.0
+    return both / 2 if math.fsum(differences) > 0 else 1 - both / 2
+
+
 #: From here on the mean's own error is nothing beside that of the deviation, and the inversion of the
 #: noncentral t may not end.
 LARGE_T = 100.0
