@@ -54,11 +54,13 @@ def test_each_claim_has_grade_command_and_reason_and_shows_its_evidence(name, tr
         claim, text = one.claim, words(rows[one.claim.id])
         assert isinstance(one.grade, Grade), claim.id
         assert all((claim.claim, claim.item, claim.says, one.evidence)), claim.id
+        assert claim.why or claim.contradiction or claim.not_run, claim.id
         assert words(html.escape(one.evidence.removesuffix("."))) in text, claim.id
         assert f"<td>{one.grade.value}</td>" in rows[claim.id], claim.id
         if one.grade is Grade.NOT_RUN:
             assert claim.not_run, claim.id
             continue
+        assert repeats(command(paper, claim, quick=False)), claim.id
         assert words(command(paper, claim, quick=False)) in text, claim.id
         if one.grade in (Grade.NOT, Grade.CONTRADICTS_ITSELF):
             quantities = [of.text for of in claim.test.quantities]
@@ -100,6 +102,17 @@ def test_about_a_number_is_within_a_tenth_of_it():
         bounds = {(float(of), round(float(by), 9)) for of, by in re.findall(r", ([\d.]+), ([\d.]+)\)", text)}
         assert (value, round(value / 10, 9)) in bounds, name
     assert {"arm_pfc.15", "cpc.09", "cpc.13", "cpc.20"} <= texts.keys()
+
+
+@pytest.mark.parametrize("lines", ["", "\n", "sojourn run\n", "sojourn run a\n\nsojourn run b"])
+def test_what_runs_nothing_is_no_command(lines):
+    assert not repeats(lines)
+
+
+def repeats(commands):
+    """True if each line of them is a run of a scenario or a calculation."""
+    kinds = (r"sojourn run \S+ .*--qdisc .*--seeds ", r"python3 -c '.+CALCULATIONS\[\"[\w.]+\"\]\(\)\)'")
+    return all(any(re.match(kind, line) for kind in kinds) for line in commands.split("\n"))
 
 
 def all_claims():

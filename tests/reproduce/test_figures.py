@@ -3,6 +3,7 @@
 import re
 from html import unescape
 
+import numpy as np
 import pytest
 
 from sojourn.errors import InputError
@@ -10,7 +11,7 @@ from sojourn.reproduce import Reproduction
 from sojourn.reproduce.drawing import column, draw
 from sojourn.reproduce.figures import KINDS
 from sojourn.reproduce.page import page
-from sojourn.reproduce.paper import names, parse, read
+from sojourn.reproduce.paper import names, parse, read, split
 from sojourn.reproduce.runs import Samples, carry_out, figure_command
 
 LAWS = {
@@ -51,7 +52,7 @@ TABLES = [
 ]
 
 
-def paper(figures=FIGURES, tables=TABLES):
+def paper(figures=FIGURES, tables=TABLES, **experiment):
     return parse(
         "made_up",
         {
@@ -59,7 +60,7 @@ def paper(figures=FIGURES, tables=TABLES):
             "reference": "R",
             "laws": LAWS,
             "experiments": {
-                "e": EXPERIMENT,
+                "e": EXPERIMENT | experiment,
                 "v": EXPERIMENT | {"variants": {"few": {"flows[0].count": 10}, "many": {}}},
             },
             "measures": {"both": "{}.own.queue_mean_packets + {}.plain.queue_mean_packets"},
@@ -212,6 +213,17 @@ def test_a_table_has_ours_beside_the_papers(ran):
     row = re.search(r"<th scope=\"row\">sum</th><td>40</td><td>([\d.]+)</td><td>([\d.]+) to", text)
     assert row
     assert float(row[1]) > float(row[2])
+
+
+def test_a_row_that_is_a_median_has_the_interval_of_order_statistics(tmp_path):
+    """Of six seeds it is their range."""
+    rows = [{"of": "median", "paper": "20", "ours": "quantile(e.plain.queue_mean_packets, 0.5)"}]
+    of = paper(figures=[], tables=[TABLES[0] | {"rows": rows}], laws=["plain"], seeds=6)
+    samples = carry_out(of, tmp_path, 1)
+    values = samples.of(split("e.plain.queue_mean_packets", of.name, of.experiments), "tail_drop")
+    cells = (f"{np.median(values):.4g}", f"{min(values):.4g} to {max(values):.4g}", "6")
+    row = "".join(f"<td>{cell}</td>" for cell in ("20", *cells))
+    assert f'<th scope="row">median</th>{row}' in page(Reproduction(of, [], samples, quick=False))
 
 
 @pytest.mark.parametrize(

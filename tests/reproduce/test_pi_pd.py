@@ -1,5 +1,7 @@
 """The PI-PD paper: its claims, its calculations beside the project's references, and grades of short runs."""
 
+import ast
+import itertools
 import json
 import tomllib
 from importlib import resources
@@ -11,8 +13,8 @@ from sojourn.reproduce import Grade, graded
 from sojourn.reproduce.calculations import pi_pd
 from sojourn.reproduce.paper import parse, read
 
-#: 31 claims of the paper's tables and figures, and seven more of its text.
-IDS = {f"pi_pd.{number:02}" for number in range(1, 39)}
+#: 31 claims of the paper's tables and figures, and nine more of its text.
+IDS = {f"pi_pd.{number:02}" for number in range(1, 41)}
 REFERENCES = json.loads((Path(__file__).parents[1] / "reference/maths.json").read_text(encoding="utf-8"))
 
 #: Keys of the file that name experiments beside the claims.
@@ -23,6 +25,27 @@ def test_the_file_has_each_claim_once():
     claims = read("pi_pd").claims
     assert {claim.id for claim in claims} == IDS
     assert len(claims) == len(IDS)
+
+
+def test_table_2_has_medians_of_f_and_differences_of_qacd_in_each_window():
+    """Both run lengths, from 0 s and after the start."""
+    tables = {table.item: [row.ours for row in table.rows] for table in read("pi_pd").tables}
+    qacd = "qacd(anova.{}.{}.{})".format
+    for law, window in itertools.product(
+        ("pi_pd", "pid", "pi"), ("start50", "late50", "start100", "late100")
+    ):
+        assert f"median_f({law}.{window})" in tables["Table 2"]
+        for load in ("medium", "heavy"):
+            difference = f"{qacd(load, law, window)} - {qacd('light', law, window)}"
+            assert difference in tables["Table 2, QACD"]
+
+
+@pytest.mark.parametrize(("claim", "value"), [("pi_pd.10", "4.7159"), ("pi_pd.11", "426.3")])
+def test_a_printed_f_is_held_against_the_prediction_interval_and_not_the_range(claim, value):
+    (found,) = [one for one in read("pi_pd").claims if one.id == claim]
+    law = found.about[0]
+    assert found.test.text == f"low_f({law}) < {value} < high_f({law})"
+    assert {ast.unparse(part.tree).split("(")[0] for part in found.test.quantities} == {"predicted"}
 
 
 @pytest.mark.parametrize(

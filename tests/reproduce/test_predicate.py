@@ -172,6 +172,30 @@ def test_five_seeds_bound_no_median(seeds, expected):
     assert predicate("quantile(e.a.x, 0.5) < 50", "test").holds(samples.__getitem__) is expected
 
 
+def test_one_more_value_is_in_the_prediction_interval_whatever_the_number_of_seeds():
+    """Of the logarithms 0, 1, ..., 5: 2.5 +- 2.5706 * 1.8708 * (7/6)^0.5 = 2.5 +- 5.1945."""
+    samples = {"e.a.x": np.exp(np.arange(6.0))}
+    low, high = (expression(f"predicted(e.a.x, {share})", "test") for share in (0.025, 0.975))
+    assert np.log(low.value(samples.__getitem__)) == pytest.approx(2.5 - 5.1945, abs=1e-4)
+    assert np.log(high.value(samples.__getitem__)) == pytest.approx(2.5 + 5.1945, abs=1e-4)
+    assert low.sample(samples.__getitem__) is samples["e.a.x"]
+    random = np.random.default_rng(2)
+    for seeds in (3, 6, 60):
+        runs = np.exp(random.normal(5, 0.4, (400, seeds + 1)))
+        held = [contains({"e.a.x": run[:-1]}, run[-1]) for run in runs]
+        assert sum(one is Truth.TRUE for one in held) / 400 == pytest.approx(0.95, abs=0.03)
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], [1.0, 0.0, 2.0], [1.0, np.nan, 2.0], 2.0])
+def test_too_few_values_and_those_without_a_logarithm_predict_none(values):
+    assert contains({"e.a.x": np.asarray(values)}, 1.5) is Truth.UNDECIDED
+
+
+def contains(samples, value):
+    text = f"predicted(e.a.x, 0.025) < {value} < predicted(e.a.x, 0.975)"
+    return predicate(text, "test").holds(samples.__getitem__)
+
+
 def test_windows_that_are_several_have_quantiles_by_seed():
     windows = np.arange(5.0) + np.arange(10.0)[:, None]
     samples = {"e.a.x": windows, "e.b.x": windows[:, 0] + 3}

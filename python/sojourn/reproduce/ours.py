@@ -17,7 +17,7 @@ from sojourn.reproduce.predicate import Expression, Lookup
 from sojourn.reproduce.units import scale_for, unit_of
 from sojourn.result.statistics import estimate
 
-__all__ = ["Measured", "of_claim", "of_finding", "texts"]
+__all__ = ["Measured", "of_claim", "of_expression", "of_finding", "texts"]
 
 #: The most cases of a quantity that stand one by one; of more their range.
 MOST_CASES = 12
@@ -77,10 +77,12 @@ def of_finding(of: Judged) -> list[Measured]:
     """What a finding compares."""
     if of.lookup is None:
         return []
-    quantities = of.finding.test.quantities
-    return [
-        Measured(one.text, {}, None, None, *_numbers(one, of.lookup), unit_of(one.tree)) for one in quantities
-    ]
+    return [of_expression(one, of.lookup) for one in of.finding.test.quantities]
+
+
+def of_expression(of: Expression, lookup: Lookup) -> Measured:
+    """An expression over samples of one setting each."""
+    return Measured(of.text, {}, None, None, *_numbers(of, lookup), unit_of(of.tree))
 
 
 def _choice(paper: Paper, case: Case, of: Expression) -> tuple[dict[str, str], str | None, str | None]:

@@ -31,7 +31,7 @@ from sojourn.reproduce.league import (
     share_of_best,
 )
 from sojourn.reproduce.league import over_all as overall
-from sojourn.reproduce.ours import Measured, of_claim, of_finding, texts
+from sojourn.reproduce.ours import Measured, of_claim, of_expression, of_finding, texts
 from sojourn.reproduce.paper import Claim, Experiment, Name, labelled
 from sojourn.reproduce.predicate import expression
 from sojourn.reproduce.runs import command, figure_command
@@ -442,19 +442,15 @@ def _table(of: Reproduction, table: Table) -> str:
 
 
 def _ours(of: Reproduction, table: Table, row: Row) -> tuple[str, str, str] | None:
-    """Mean, interval and number of an expression's values; of a calculation the number alone."""
+    """Mean or statistic of an expression, its interval and number; of a calculation the number alone."""
     paper = of.paper
-
-    try:
-        lookup = looked_up(paper, of.samples, table.settings)
-        found = expression(row.ours, table.item, paper.measures).value(lookup)
-    except LookupError:
+    lookup = looked_up(paper, of.samples, table.settings)
+    found = of_expression(expression(row.ours, table.item, paper.measures), lookup)
+    if found.mean is None:
         return None
-    numbers = [float(one) for one in np.atleast_1d(found)]
-    mean = estimate(numbers)
-    if mean.low is None or mean.high is None:
-        return f"{mean.mean:.4g}", "-", "-"
-    return f"{mean.mean:.4g}", f"{mean.low:.4g} to {mean.high:.4g}", str(mean.n)
+    if found.low is None or found.high is None:
+        return f"{found.mean:.4g}", "-", "-"
+    return f"{found.mean:.4g}", f"{found.low:.4g} to {found.high:.4g}", str(found.n)
 
 
 #: How to read a league table.

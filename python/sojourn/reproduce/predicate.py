@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import f_oneway
+from scipy.stats import t as student
 
 from sojourn.errors import InputError
 from sojourn.kinds import shown
@@ -116,6 +117,18 @@ def _quantile(of: Sample, share: Sample) -> Value:
     return Interval(found.value, low, np.inf if found.high is None else found.high)
 
 
+def _predicted(of: Sample, share: Sample) -> Sample:
+    """Quantile of one more value like those of the seeds, by Student's t of their logarithms.
+
+    Raises `LookupError` for too few, or for what has no logarithm.
+    """
+    if of.ndim != 1 or of.size < LEAST_SEEDS or not (of > 0).all() or not np.isfinite(of).all():
+        raise LookupError("no values over seeds, or too few, or not positive")
+    logarithms = np.log(of)
+    width = np.std(logarithms, ddof=1) * np.sqrt(1 + 1 / of.size)
+    return np.asarray(np.exp(np.mean(logarithms) + width * student.ppf(float(share), of.size - 1)))
+
+
 def _quartiles(of: Sample) -> Value:
     """The distance between the quartiles."""
     third, first = (_quantile(of, np.asarray(share)) for share in (0.75, 0.25))
@@ -193,6 +206,7 @@ _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "hypot": (range(2, 3), np.hypot),
     "anova_f": (range(2, 99), _anova_f),
     "anova_f_each": (range(3, 99), _anova_f_each),
+    "predicted": (range(2, 3), _predicted),
     "quantile": (range(2, 3), _quantile),
     "quartiles": (range(1, 2), _quartiles),
     "std": (range(1, 2), _std),
@@ -243,7 +257,7 @@ class Expression:
     def sample(self, lookup: Lookup) -> Sample:
         """What a statistic over the seeds is of, by seed; else the same as `value`."""
         match self.tree:
-            case ast.Call(func=ast.Name(id="quantile" | "quartiles" | "std"), args=[of, *_]):
+            case ast.Call(func=ast.Name(id="predicted" | "quantile" | "quartiles" | "std"), args=[of, *_]):
                 inner = _value(of, lookup)
                 if not isinstance(inner, Interval) and inner.ndim == 1:
                     return inner
@@ -268,8 +282,10 @@ def predicate(text: object, place: str, measures: Mapping[str, str] = MappingPro
     ``quantile(x, share)``, ``quartiles(x)``, the distance between them, and ``std(x)``, over the windows of a
     window that is several, else over the seeds; ``largest(x)``, the largest of these windows of each run;
     ``hypot(x, y)``, the root of the sum of squares: ``hypot(mean - 100, std)`` is the RMS
-    distance from 100. `measures` are abbreviations of a paper's own, each of a place: with ``off`` for
-    ``hypot({}.mean - 100, {}.std)`` it is ``off(e.pi)``.
+    distance from 100. ``predicted(x, 0.025) < 3 < predicted(x, 0.975)`` is true where a single published
+    value, 3, is within the 95 % prediction interval of one more value of x, by Student's t of the logarithms:
+    more seeds do not widen it, as they do the range. `measures` are abbreviations of a paper's own, each of a
+    place: with ``off`` for ``hypot({}.mean - 100, {}.std)`` it is ``off(e.pi)``.
 
     >>> from numpy import array
     >>> samples = {"a.pi.queue": array([1.0, 1.2, 1.1]), "a.red.queue": array([2.0, 2.3, 2.1])}
