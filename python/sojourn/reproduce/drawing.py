@@ -15,6 +15,7 @@ from sojourn.plot import style
 from sojourn.reproduce.calculations import curves
 from sojourn.reproduce.figures import Figure
 from sojourn.reproduce.paper import Setting, split
+from sojourn.reproduce.predicate import over_windows
 from sojourn.reproduce.runs import Sample, band_of, settings_of
 from sojourn.result import words
 from sojourn.result.column import Column
@@ -75,7 +76,7 @@ def _estimate(sample: Sample | None) -> Estimate | None:
     """Mean over the seeds, each the mean of its windows where there are several."""
     if sample is None:
         return None
-    by_seed = np.nanmean(sample, axis=-1) if sample.ndim > 1 else sample
+    by_seed = over_windows(np.nanmean, sample) if sample.ndim > 1 else sample
     known = [float(one) for one in by_seed if not math.isnan(one)]
     return estimate(known) if known else None
 

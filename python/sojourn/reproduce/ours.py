@@ -13,7 +13,7 @@ from sojourn.reproduce.calculations import measured_once
 from sojourn.reproduce.findings import Judged
 from sojourn.reproduce.grades import Case, Graded
 from sojourn.reproduce.paper import Paper, in_variant, split
-from sojourn.reproduce.predicate import Expression, Lookup
+from sojourn.reproduce.predicate import Expression, Lookup, over_windows
 from sojourn.reproduce.units import scale_for, unit_of
 from sojourn.result.statistics import estimate
 
@@ -126,22 +126,13 @@ def _numbers(of: Expression, lookup: Lookup) -> _Numbers:
         ends = (_finite(np.min(known)), _finite(np.max(known))) if known.size else (None, None)
         interval = (None, None) if bounds is None else (_finite(bounds.low), _finite(bounds.high))
         return _finite(value), *interval, known.size, *ends
-    by_seed = _over_windows(value) if value.ndim > 1 else value
+    by_seed = over_windows(np.nanmean, value) if value.ndim > 1 else value
     by_seed = by_seed[np.isfinite(by_seed)]
     if not by_seed.size:
         return None, None, None, 0, None, None
     found = estimate([float(one) for one in by_seed])
     low, high = (None if one is None else _finite(one) for one in (found.low, found.high))
     return _finite(found.mean), low, high, found.n, _finite(np.min(by_seed)), _finite(np.max(by_seed))
-
-
-def _over_windows(value: np.ndarray) -> np.ndarray:
-    """Means over the windows in which there is a value."""
-    known = np.isfinite(value)
-    counts = known.sum(axis=-1)
-    sums = np.where(known, value, 0.0).sum(axis=-1)
-    means: np.ndarray = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    return means
 
 
 def _finite(of: float | np.floating | np.ndarray) -> float | None:

@@ -30,7 +30,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.result.statistics import estimate, quantile_interval
 
-__all__ = ["Expression", "Interval", "Predicate", "Truth", "expression", "predicate"]
+__all__ = ["Expression", "Interval", "Predicate", "Truth", "expression", "over_windows", "predicate"]
 
 Sample = npt.NDArray[np.float64]
 #: Looks a name up. Raises `LookupError` where nothing was measured.
@@ -111,7 +111,7 @@ def _quantile(of: Sample, share: Sample) -> Value:
     """
     _enough(of)
     if of.ndim != 1 or not 0 < share < 1:
-        return _over_windows(functools.partial(np.nanquantile, q=float(share)), of)
+        return over_windows(functools.partial(np.nanquantile, q=float(share)), of)
     found = quantile_interval([float(one) for one in of[np.isfinite(of)]], float(share))
     low = -np.inf if found.low is None else found.low
     return Interval(found.value, low, np.inf if found.high is None else found.high)
@@ -175,13 +175,13 @@ def _applied(name: str, parts: Sequence[Value]) -> Value:
 
 def _largest(of: Sample) -> Sample:
     """The largest of the windows of each run; of one window itself."""
-    return _over_windows(np.nanmax, of) if of.ndim > 1 else of
+    return over_windows(np.nanmax, of) if of.ndim > 1 else of
 
 
 def _std(of: Sample) -> Sample:
     """Standard deviation over windows; over seeds its jackknife pseudo-values, whose mean has an interval."""
     if of.ndim > 1:
-        return _over_windows(np.nanstd, of)
+        return over_windows(np.nanstd, of)
     _enough(of)
     known = of[~np.isnan(of)]
     size = known.size
@@ -191,7 +191,7 @@ def _std(of: Sample) -> Sample:
     return found
 
 
-def _over_windows(statistic: Callable[..., Any], of: Sample) -> Sample:
+def over_windows(statistic: Callable[..., Any], of: Sample) -> Sample:
     """A statistic over the windows of each seed; not a number for a seed without a value."""
     found = np.full(of.shape[:-1], np.nan)
     known = ~np.isnan(of).all(axis=-1)
@@ -511,7 +511,7 @@ def _interval(values: Value) -> tuple[float, float]:
         return values.low, values.high
     if values.ndim == 0:
         return float(values), float(values)
-    means = _over_windows(np.nanmean, values) if values.ndim > 1 else values
+    means = over_windows(np.nanmean, values) if values.ndim > 1 else values
     means = means[~np.isnan(means)]
     if means.size < 2 or not np.isfinite(means).all():
         return -np.inf, np.inf
