@@ -275,6 +275,14 @@ def test_a_run_that_fails_leaves_its_pair_out(failed):
     assert graded(text, failed=failed, about=[], **SMALL).grade is expected
 
 
+def test_a_page_has_the_means_of_the_runs_that_did_not_fail():
+    paper, samples = made_up("e.own.queue_mean_packets < 30", failed=[("own_small", 1), ("pi", 4)])
+    of = Reproduction(paper, [grade(paper, claim, samples) for claim in paper.claims], samples, quick=False)
+    text = page(of)
+    assert "20.1 ±" in text
+    assert ">nan" not in text
+
+
 def test_one_of_two_seeds_decides_nothing():
     text = "e.other.queue_mean_packets > 2 * e.own.queue_mean_packets"
     assert graded(text, quick=True, **SMALL).grade is Grade.REPRODUCED

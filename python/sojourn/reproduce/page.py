@@ -321,7 +321,7 @@ def _mean(of: Reproduction, one: Experiment, qdisc: str, column: Column) -> str 
         sample = of.samples.of(Name(one.name, column.metric), qdisc)
     except LookupError:
         return None
-    found = estimate([column.scale * float(value) for value in np.atleast_1d(sample)])
+    found = estimate([column.scale * float(value) for value in sample[~np.isnan(sample)]])
     half = "" if found.low is None else f" ± {found.mean - found.low:.2g}"
     return f"{found.mean:.4g}{half}"
 

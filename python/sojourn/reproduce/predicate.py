@@ -122,11 +122,12 @@ def _predicted(of: Sample, share: Sample) -> Sample:
 
     Raises `LookupError` for too few, or for what has no logarithm.
     """
-    if of.ndim != 1 or of.size < LEAST_SEEDS or not (of > 0).all() or not np.isfinite(of).all():
+    known = of[~np.isnan(of)]
+    if of.ndim != 1 or known.size < LEAST_SEEDS or not ((known > 0) & np.isfinite(known)).all():
         raise LookupError("no values over seeds, or too few, or not positive")
-    logarithms = np.log(of)
-    width = np.std(logarithms, ddof=1) * np.sqrt(1 + 1 / of.size)
-    return np.asarray(np.exp(np.mean(logarithms) + width * student.ppf(float(share), of.size - 1)))
+    logarithms = np.log(known)
+    width = np.std(logarithms, ddof=1) * np.sqrt(1 + 1 / known.size)
+    return np.asarray(np.exp(np.mean(logarithms) + width * student.ppf(float(share), known.size - 1)))
 
 
 def _quartiles(of: Sample) -> Value:
