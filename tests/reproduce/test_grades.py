@@ -461,6 +461,7 @@ def test_a_sentence_in_two_readings_counts_once():
     paper = parse("made_up", given([first, first | {"id": "two", "same_as": "one"}]))
     of = Reproduction(paper, [grade(paper, claim, found[1]) for claim in paper.claims], found[1], quick=False)
     assert sum(of.counts().values()) == 1
+    assert repr(of) == "<Reproduction made_up: 1 uninformative>"
     text = page(of)
     assert "1 claims: " in text
     assert '<a href="#one">one</a>, which counts for both' in text
@@ -479,3 +480,8 @@ def test_one_sentence_of_arm_pfc_is_no_two_claims():
     claims = [claim for name in names() for claim in read(name).claims]
     assert {claim.id: claim.same_as for claim in claims if claim.same_as} == {"arm_pfc.53": "arm_pfc.43"}
     assert sum(claim.same_as is None for claim in claims) == 143
+
+
+def test_an_unknown_paper_has_the_nearest():
+    with pytest.raises(InputError, match='"cpcc" is no paper; did you mean cpc\\? expected arm_pfc, '):
+        read("cpcc")

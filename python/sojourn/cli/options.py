@@ -572,15 +572,13 @@ PAPERS = Option((), "PAPER...", word, "Names of papers, from 'sojourn list paper
 
 def papers(given: Sequence[str]) -> list[str]:
     """Names of papers; ``all`` is each of them. Raises `InputError`."""
-    from sojourn.reproduce.paper import names
+    from sojourn.reproduce.paper import names, unknown
 
     known = names()
     found: list[str] = []
     for name in given:
         if name != "all" and name not in known:
-            near = difflib.get_close_matches(name.lower().replace("-", "_"), [*known, "all"], n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            raise InputError(f'PAPER: "{name}" is no paper; {hint}expected {", ".join(known)}, or all')
+            raise InputError(f"PAPER: {unknown(name, 'all')}")
         found += known if name == "all" else [name]
     return list(dict.fromkeys(found))
 

@@ -54,7 +54,7 @@ def check_places(out: Path, pages: Sequence[str]) -> None:
         check_place(out / name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reproduction:
     """A paper with its claims graded."""
 
@@ -68,6 +68,10 @@ class Reproduction:
     def page(self) -> str:
         """File of its page, beside the stores. One of few seeds leaves that of a full run as it is."""
         return page_name(self.paper.name, quick=self.quick)
+
+    def __repr__(self) -> str:
+        counts = [f"{count} {grade.value}" for grade, count in self.counts().items() if count]
+        return f"<Reproduction {self.paper.name}: {', '.join(counts)}>"
 
     def counts(self) -> dict[Grade, int]:
         """Number of claims by grade; other readings of a sentence are not counted again."""

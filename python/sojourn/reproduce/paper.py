@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import itertools
 import json
@@ -29,6 +30,7 @@ __all__ = [
     "parse",
     "read",
     "split",
+    "unknown",
 ]
 
 #: What stands in the place of a law to see whether a claim is about that law.
@@ -154,9 +156,16 @@ def names() -> list[str]:
 def read(name: str) -> Paper:
     """The paper of this name. Raises `InputError` with one line that has the place of the fault."""
     if name not in names():
-        raise InputError(f'"{name}" is no paper; expected {", ".join(names())}')
+        raise InputError(unknown(name))
     text = (resources.files("sojourn") / "papers" / f"{name}.toml").read_text(encoding="utf-8")
     return parse(name, tomllib.loads(text))
+
+
+def unknown(name: str, *further: str) -> str:
+    """The message for a name that is neither of a paper nor a further one, with the nearest."""
+    near = difflib.get_close_matches(name.lower().replace("-", "_"), [*names(), *further], n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f'"{name}" is no paper; {hint}expected {" or ".join([", ".join(names()), *further])}'
 
 
 def parse(name: str, given: Mapping[str, Any]) -> Paper:
