@@ -32,6 +32,7 @@ HELPERS = {
         "delay_unit",
         "end_s",
         "goodput_unit",
+        "ping_unit",
         "tail_grid",
         "time_unit",
         "warmup_s",

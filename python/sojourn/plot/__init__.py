@@ -93,7 +93,7 @@ class Plots:
         one_of_kind("canvas", instance(Canvas, "a canvas; expected sojourn.plot.Canvas()"), self.canvas)
         one_of_kind("everywhere", optional(A_RESULT), self.everywhere)
 
-    def sized(self, size: tuple[float, float]) -> Plots:
+    def _sized(self, size: tuple[float, float]) -> Plots:
         """The pictures on a canvas of `size`, inches."""
         return replace(self, canvas=replace(self.canvas, size=size))
 

@@ -60,7 +60,7 @@ class Paper(TypedDict, total=False):
 class Drawing(Protocol):
     """Pictures that can be of other sizes."""
 
-    def sized(self, size: tuple[float, float]) -> Self:
+    def _sized(self, size: tuple[float, float]) -> Self:
         """The pictures for a sheet of this width and height, inches."""
 
 
@@ -70,7 +70,7 @@ class Sized:
     #: Width of the sheet, inches; None: each picture has its own.
     _across: float | None = None
 
-    def sized(self, size: tuple[float, float]) -> Self:
+    def _sized(self, size: tuple[float, float]) -> Self:
         """The pictures for a sheet of this width, inches; they keep their heights."""
         other = copy.copy(self)
         other._across = size[0]
@@ -152,7 +152,7 @@ class _Sheet:
         if self.size is None:
             return plots
         width, height = self.size
-        return plots.sized((width / SHRUNK, height / SHRUNK))
+        return plots._sized((width / SHRUNK, height / SHRUNK))
 
     def shrunk(self, ax: Axes) -> Axes:
         """The picture shrunk, and its text in the style."""
