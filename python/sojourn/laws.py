@@ -540,12 +540,15 @@ class PiPd(Entry):
         alpha: step of p at an error equal to its divisor; without it the step follows the load
             (number, such as 0.1; more than 0, at most 1). Default none: designed for the link and
             the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a fixed 2e-4 is stable
-            from 63 flows on up to 0.25 s.
-        period: sampling period (time, such as "20 ms"; 10 us to 10 s). Default none: the paper's 50
-            ms, or where that is less 0.9 Q_ref / C, so that a period cannot empty the queue; 1 ms
-            or more.
-        schedule: alpha follows the average p and the link's rate (true or false). Default true: no
-            number of flows is needed; false keeps the alpha of the flows.
+            from 63 flows on up to 0.25 s. With sampling = load 8e-4.
+        sampling: what sets the sampling period: its key, or the load, for a constant alpha (fixed,
+            load). Default "fixed": the paper's; load is its future work.
+        period: sampling period, the longest one with sampling = load (time, such as "20 ms"; 10 us
+            to 10 s). Default none: the paper's 50 ms, or where that is less 0.9 Q_ref / C, so that
+            a period cannot empty the queue; 1 ms or more. With sampling = load the round-trip time.
+        schedule: alpha (with sampling = load the period) follows the average p and the link's rate
+            (true or false). Default true: no number of flows is needed; false keeps the alpha of
+            the flows.
         flows: long flows that alpha is designed for, to begin with where it is scheduled (number,
             such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where unknown
             alpha begins at p = 0.02.
@@ -561,6 +564,7 @@ class PiPd(Entry):
     target: str | None = None
     form: str | None = None
     alpha: float | None = None
+    sampling: str | None = None
     period: str | None = None
     schedule: bool | None = None
     flows: float | None = None

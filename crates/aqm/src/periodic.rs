@@ -59,6 +59,7 @@ impl<C: Controller + Clone> Law for Periodic<C> {
     fn on_update(&mut self, due: Time, observed: &Observation) {
         self.p = self.controller.update(observed);
         self.ticks.met(due, observed.now);
+        self.ticks.retime(observed.now, self.controller.period());
     }
 
     fn probability(&self) -> Option<Prob> {
@@ -96,6 +97,32 @@ mod tests {
             Prob::ZERO
         }
         fn reset(&mut self) {}
+    }
+
+    /// Doubles its period with each update.
+    #[derive(Clone)]
+    struct Slower(u64);
+
+    impl Controller for Slower {
+        fn period(&self) -> Span {
+            Span::from_millis(self.0)
+        }
+        fn update(&mut self, _observed: &Observation) -> Prob {
+            self.0 *= 2;
+            Prob::ZERO
+        }
+        fn reset(&mut self) {}
+    }
+
+    #[test]
+    fn the_period_may_change_with_an_update() {
+        let mut law = Periodic::new(Slower(10));
+        for (at, next) in [(10, 30), (30, 70), (70, 150)] {
+            let due = law.next_update().unwrap();
+            assert_eq!(due, Time::ZERO + Span::from_millis(at));
+            law.on_update(due, &Observation { now: due, ..Observation::default() });
+            assert_eq!(law.next_update(), Some(Time::ZERO + Span::from_millis(next)));
+        }
     }
 
     #[test]

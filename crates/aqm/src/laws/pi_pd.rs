@@ -28,6 +28,16 @@
 //! for (15), the smaller one if they alternate. p in (a) is the average, an
 //! estimate of the number of flows; there is no estimate with a value of alpha.
 //!
+//! `sampling = load` is the paper's last section, which would adapt T_s to the load
+//! and has no rule: alpha is constant and T_s is the period for which (b) has it,
+//!
+//! ```text
+//! T_s = 2 k alpha (T_1 + 2 R) / (S - 3 k alpha)                                  (c)
+//! ```
+//!
+//! at most R, a sample a round trip: also where alpha is too large for any period.
+//! A light load is sampled slowly, a heavy one often.
+//!
 //! p is clamped to [0, 1] and the clamped value is the next p(k-1), so that there
 //! is no windup. Without a link rate p is constant. After a stall the missed
 //! periods are replayed.
@@ -56,6 +66,16 @@ sojourn_params::choice! {
         Sum = "sum",
         /// (15) alone.
         Pd = "pd",
+    }
+}
+
+sojourn_params::choice! {
+    /// What sets the sampling period.
+    pub enum Sampling {
+        /// `period`.
+        Fixed = "fixed",
+        /// The average p, by (c).
+        Load = "load",
     }
 }
 
@@ -89,11 +109,14 @@ sojourn_params::params! {
         /// step of p at an error equal to its divisor; without it the step follows the load
         alpha "alpha": Option<f64> = None, in above 0.0 to 1.0,
             "designed for the link and the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a \
-             fixed 2e-4 is stable from 63 flows on up to 0.25 s";
-        /// sampling period
+             fixed 2e-4 is stable from 63 flows on up to 0.25 s. With sampling = load 8e-4";
+        /// what sets the sampling period: its key, or the load, for a constant alpha
+        sampling "T_s": Sampling = Sampling::Fixed, "the paper's; load is its future work";
+        /// sampling period, the longest one with sampling = load
         period "T_s": Option<Span> = None, in "10 us" to "10 s",
-            "the paper's 50 ms, or where that is less 0.9 Q_ref / C, so that a period cannot empty the queue; 1 ms or more";
-        /// alpha follows the average p and the link's rate
+            "the paper's 50 ms, or where that is less 0.9 Q_ref / C, so that a period cannot empty the queue; 1 ms or more. With \
+             sampling = load the round-trip time";
+        /// alpha (with sampling = load the period) follows the average p and the link's rate
         schedule "p": bool = true, "no number of flows is needed; false keeps the alpha of the flows";
         /// long flows that alpha is designed for, to begin with where it is scheduled
         flows "N": Option<f64> = None, within FLOWS, "the scenario's; where unknown alpha begins at p = 0.02";
@@ -114,7 +137,9 @@ pub struct PiPd {
     /// B, packets.
     buffer: f64,
     form: Form,
-    period: Span,
+    /// The longest period if T_s follows the load, else T_s.
+    longest: Span,
+    sampling: Sampling,
     start: State,
 
     now: State,
@@ -124,7 +149,9 @@ pub struct PiPd {
 #[derive(Clone, Copy, Debug)]
 struct State {
     alpha: f64,
-    /// Inputs of the schedule of alpha; None: constant.
+    /// T_s.
+    period: Span,
+    /// Inputs of the schedule of alpha, or of T_s; None: constant.
     schedule: Option<GainSchedule>,
     p: f64,
     /// Q_{k-1}, packets.
@@ -138,14 +165,16 @@ impl PiPd {
     pub fn new(params: &Params, context: &LinkContext) -> Result<PiPd, InputError> {
         let target = room_both_ways(params.target, context)?;
         let path = Path::new(params.capacity, params.rtt, target, context)?;
-        let period = params.period.unwrap_or_else(|| sampling(target, path.capacity));
-        let buffer = if context.limit.is_finite() { context.limit } else { UNLIMITED * target };
-        let start = State { alpha: 0.0, schedule: None, p: 0.0, backlog: 0.0, growth: 0.0 };
-        let mut controller = PiPd { target, buffer, form: params.form, period, start, now: start };
-        controller.start.alpha = match params.alpha {
-            Some(alpha) => alpha,
-            None => controller.begin(params, context, path)?,
+        let usual = match params.sampling {
+            Sampling::Fixed => usual_period(target, path.capacity),
+            Sampling::Load => Span::from_seconds(path.rtt),
         };
+        let longest = params.period.unwrap_or(usual);
+        let buffer = if context.limit.is_finite() { context.limit } else { UNLIMITED * target };
+        let start = State { alpha: 0.0, period: longest, schedule: None, p: 0.0, backlog: 0.0, growth: 0.0 };
+        let (form, sampling) = (params.form, params.sampling);
+        let mut controller = PiPd { target, buffer, form, longest, sampling, start, now: start };
+        controller.begin(params, context, path)?;
         controller.reset();
         Ok(controller)
     }
@@ -163,7 +192,7 @@ impl PiPd {
 
 impl Controller for PiPd {
     fn period(&self) -> Span {
-        self.period
+        self.now.period
     }
 
     fn update(&mut self, observed: &Observation) -> Prob {
@@ -171,8 +200,9 @@ impl Controller for PiPd {
             (self.now.backlog, self.now.growth) = (observed.backlog_packets, 0.0);
             return Prob::clamped(self.now.p);
         }
+        // The samples are those of the period that has passed.
+        let (last, period) = (self.now.backlog, self.now.period.seconds());
         self.follow(observed.elapsed);
-        let (last, period) = (self.now.backlog, self.period.seconds());
         for backlog in stall::samples(last, observed.backlog_packets, observed.elapsed, period) {
             self.step(backlog);
         }
@@ -205,6 +235,9 @@ impl Controller for PiPd {
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("error", "packets", self.now.backlog - self.target);
         out.gauge("alpha", "1", self.now.alpha);
+        if self.sampling == Sampling::Load {
+            out.gauge("period", "s", self.now.period.seconds());
+        }
         if let Some(schedule) = self.now.schedule {
             out.gauge("design_p", "1", schedule.load.p());
         }
@@ -221,18 +254,18 @@ impl Analysis for PiPd {
         if self.form != Form::Switch {
             return None;
         }
-        let alpha = self.now.schedule.map_or(self.now.alpha, |GainSchedule { path, .. }| {
-            self.designed(&TcpQueue::at(Load::at(point.p).p(), path.capacity, path.rtt))
+        let (alpha, period) = self.now.schedule.map_or((self.now.alpha, self.now.period), |schedule| {
+            self.designed(&GainSchedule { load: Load::at(point.p), ..schedule })
         });
         let half = alpha / (2.0 * self.target);
-        let one_sided = Linear { partial: Some(ONE_SIDED), ..Linear::steps(half, -half, self.period) };
+        let one_sided = Linear { partial: Some(ONE_SIDED), ..Linear::steps(half, -half, period) };
         Some(one_sided.assuming(true, ONE_SIDE).assuming(self.now.schedule.is_some(), FOLLOWS_THE_LOAD))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
         out.gauge("target", "packets", self.target);
         out.gauge("alpha", "1", self.now.alpha);
-        out.gauge("period", "s", self.period.seconds());
+        out.gauge("period", "s", self.now.period.seconds());
     }
 }
 
@@ -262,36 +295,63 @@ impl PiPd {
         (next - self.target) / (self.buffer - self.target)
     }
 
-    /// Sets the schedule of alpha; returns its initial value.
-    fn begin(&mut self, params: &Params, context: &LinkContext, path: Path) -> Result<f64, InputError> {
-        let flows = context.long_flows(params.flows);
-        if params.schedule {
-            let load = Load::new(flows, &path);
-            self.start.schedule = Some(GainSchedule { load, path });
-            return Ok(self.designed(&TcpQueue::at(load.p(), path.capacity, path.rtt)));
+    /// Sets the initial alpha and T_s, and the schedule of one of them.
+    fn begin(&mut self, params: &Params, context: &LinkContext, path: Path) -> Result<(), InputError> {
+        let constant = match self.sampling {
+            Sampling::Fixed => params.alpha,
+            Sampling::Load => Some(params.alpha.unwrap_or(PAPERS_ALPHA)),
+        };
+        self.start.alpha = constant.unwrap_or_default();
+        if self.sampling == Sampling::Fixed && constant.is_some() {
+            return Ok(());
         }
-        let flows = flows.ok_or_else(|| unknown("flows", "the number of long flows"))?;
-        Ok(self.designed(&TcpQueue::of(Network { flows, capacity: path.capacity, rtt: path.rtt })))
+        let flows = context.long_flows(params.flows);
+        if !params.schedule && flows.is_none() {
+            return Err(unknown("flows", "the number of long flows"));
+        }
+        let schedule = GainSchedule { load: Load::new(flows, &path), path };
+        (self.start.alpha, self.start.period) = match flows {
+            Some(flows) if !params.schedule => {
+                self.designed_for(&TcpQueue::of(Network { flows, capacity: path.capacity, rtt: path.rtt }))
+            }
+            _ => self.designed(&schedule),
+        };
+        self.start.schedule = params.schedule.then_some(schedule);
+        Ok(())
     }
 
-    /// Updates alpha from the average p.
+    /// Updates alpha, or T_s, from the average p.
     fn follow(&mut self, elapsed: f64) {
         let Some(schedule) = &mut self.now.schedule else { return };
         schedule.load.observe(self.now.p, elapsed);
-        let plant = TcpQueue::at(schedule.load.p(), schedule.path.capacity, schedule.path.rtt);
-        self.now.alpha = self.designed(&plant);
+        let schedule = *schedule;
+        (self.now.alpha, self.now.period) = self.designed(&schedule);
     }
 
-    /// Equation (b).
-    fn designed(&self, plant: &TcpQueue) -> f64 {
+    /// alpha and T_s at the load of `schedule`.
+    fn designed(&self, schedule: &GainSchedule) -> (f64, Span) {
+        self.designed_for(&TcpQueue::at(schedule.load.p(), schedule.path.capacity, schedule.path.rtt))
+    }
+
+    /// Equation (b) or (c).
+    fn designed_for(&self, plant: &TcpQueue) -> (f64, Span) {
         let (low, high) = (self.target, self.buffer - self.target);
         let spread = match self.form {
             Form::Switch => low.min(high),
             Form::Pd => high,
             Form::Sum => 1.0 / (1.0 / low + 1.0 / high),
         };
-        let period = self.period.seconds();
-        (integral_gain(plant, period) * period * spread).min(1.0)
+        match self.sampling {
+            Sampling::Fixed => {
+                let period = self.longest.seconds();
+                ((integral_gain(plant, period) * period * spread).min(1.0), self.longest)
+            }
+            Sampling::Load => {
+                let alpha = self.start.alpha;
+                let period = fitting_period(plant, alpha / spread).min(self.longest.seconds());
+                (alpha, Span::from_seconds(period).max(SHORTEST.min(self.longest)))
+            }
+        }
     }
 }
 
@@ -310,6 +370,13 @@ pub fn integral_gain(plant: &TcpQueue, period: f64) -> f64 {
     1.0 / (2.0 * plant.gain * (plant.tau2 + 2.0 * plant.tau1 + 1.5 * period))
 }
 
+/// Equation (c), s: period at which `gain`, 1/packet, is the integral gain of a period; infinite if there is none.
+fn fitting_period(plant: &TcpQueue, gain: f64) -> f64 {
+    let room = 1.0 - 3.0 * plant.gain * gain;
+    let period = 2.0 * plant.gain * gain * (plant.tau2 + 2.0 * plant.tau1) / room;
+    if room > 0.0 { period } else { f64::INFINITY }
+}
+
 /// Target, packets; an error without room in the buffer on both sides of it.
 fn room_both_ways(target: Option<Amount>, context: &LinkContext) -> Result<f64, InputError> {
     let packets = context.target(target, USUAL_TARGET)?;
@@ -321,12 +388,16 @@ fn room_both_ways(target: Option<Amount>, context: &LinkContext) -> Result<f64, 
     Err(InputError::conflict(format!("{packets} packets"), problem, expected).at("target"))
 }
 
-fn sampling(target: f64, capacity: f64) -> Span {
-    Span::from_seconds(0.9 * target / capacity).clamp(Span::from_millis(1), Span::from_millis(50))
+fn usual_period(target: f64, capacity: f64) -> Span {
+    Span::from_seconds(0.9 * target / capacity).clamp(SHORTEST, Span::from_millis(50))
 }
 
 /// Size of an unlimited buffer, in targets: the paper's 800 packets over 200.
 const UNLIMITED: f64 = 4.0;
+/// Shortest period that is not given.
+const SHORTEST: Span = Span::from_millis(1);
+/// Table 1's alpha.
+const PAPERS_ALPHA: f64 = 8e-4;
 /// Largest ratio of two successive steps of the backlog.
 const MOST_RATIO: f64 = 2.0;
 
@@ -433,6 +504,53 @@ mod tests {
         for (form, spread) in [(Form::Switch, 200.0), (Form::Pd, 600.0), (Form::Sum, 150.0)] {
             assert!((alpha(form) / (gain * 0.05 * spread) - 1.0).abs() < 1e-5, "{form:?}");
         }
+    }
+
+    #[test]
+    fn a_sampling_period_that_follows_the_load_has_alpha_as_its_design() {
+        let law = |params: &dyn Fn(&mut Params)| {
+            let mut of = Params { sampling: Sampling::Load, period: None, ..papers(Form::Switch) };
+            of.rtt = Some(Span::from_millis(150));
+            params(&mut of);
+            PiPd::new(&of, &context())
+        };
+        // Heavy loads: (b) at the period of (c) is alpha again.
+        for flows in [150.0, 200.0, 300.0] {
+            let sampled = law(&|params| (params.flows, params.schedule) = (Some(flows), false)).unwrap();
+            assert!(sampled.period() < Span::from_millis(150), "{flows} flows: {}", sampled.period());
+            let same = Params {
+                alpha: None,
+                schedule: false,
+                flows: Some(flows),
+                rtt: Some(Span::from_millis(150)),
+                period: Some(sampled.period()),
+                ..papers(Form::Switch)
+            };
+            let alpha = PiPd::new(&same, &context()).unwrap().alpha();
+            assert!((alpha / 8e-4 - 1.0).abs() < 1e-6, "{flows} flows: {alpha}");
+        }
+        // By hand: 300 flows have W = 1.875, so that p = 2 / W^2, k = R C W^2 / 4 and T_1 = R W / 2.
+        let sampled = law(&|params| (params.flows, params.schedule) = (Some(300.0), false)).unwrap();
+        let (k, lags) = (562.5 * 1.875 * 1.875 / 4.0, 0.15 * 1.875 / 2.0 + 0.3);
+        let hand = 2.0 * k * 4e-6 * lags / (1.0 - 3.0 * k * 4e-6);
+        assert!((sampled.period().seconds() / hand - 1.0).abs() < 1e-6, "{} {hand}", sampled.period());
+        assert_eq!(sampled.period().to_string(), "1.753107 ms", "docs/laws/pi_pd.md");
+        let sampled = law(&|params| (params.flows, params.schedule) = (Some(150.0), false)).unwrap();
+        assert_eq!(sampled.period().to_string(), "9.419076 ms", "docs/laws/pi_pd.md");
+        // A light load: a sample a round trip, or the given longest period.
+        let light = law(&|params| params.flows = Some(10.0)).unwrap();
+        assert_eq!(light.period(), Span::from_millis(150));
+        let given = Span::from_millis(40);
+        let light = law(&|params| (params.flows, params.period) = (Some(10.0), Some(given))).unwrap();
+        assert_eq!(light.period(), given);
+        // It follows the average p, and the law's updates follow it.
+        let mut heavy = law(&|_| ()).unwrap();
+        let before = heavy.period();
+        keep(&mut heavy, 800.0, 1000);
+        assert!(heavy.period() < before, "{} {before}", heavy.period());
+        assert_eq!(heavy.alpha(), 8e-4);
+        // Without an estimate of the load there must be a number of flows.
+        assert!(law(&|params| params.schedule = false).is_err());
     }
 
     #[test]
