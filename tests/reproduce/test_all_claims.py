@@ -56,7 +56,8 @@ def test_each_claim_has_grade_command_and_reason_and_shows_its_evidence(name, tr
         assert all((claim.claim, claim.item, claim.says, one.evidence)), claim.id
         assert claim.why or claim.contradiction or claim.not_run, claim.id
         assert words(html.escape(one.evidence.removesuffix("."))) in text, claim.id
-        assert f"<td>{one.grade.value}</td>" in rows[claim.id], claim.id
+        assert f'<td data-column="grade">{one.grade.value}</td>' in rows[claim.id], claim.id
+        assert '<td data-column="why">' in rows[claim.id], claim.id
         if one.grade is Grade.NOT_RUN:
             assert claim.not_run, claim.id
             continue

@@ -67,6 +67,13 @@ figcaption { color: var(--muted) }
 .league td { position: relative }
 .league .level { font-weight: 600 }
 .league .level::after { content: "\\2022"; position: absolute; top: 6px; right: 0; color: var(--qdisc-0) }
+@media screen and (max-width: 720px) {
+  #claims table { min-width: 0 }
+  #claims thead { display: none }
+  #claims tr { display: block; padding: 10px 0; border-bottom: 1px solid var(--rule) }
+  #claims tbody th, #claims tbody td { display: block; padding: 2px 0; border: 0 }
+  #claims td[data-column]::before { content: attr(data-column) ": "; color: var(--muted) }
+}
 """
 #: Columns of a name, of few words, and of most of them, by their classes in the style.
 WIDTHS = {
@@ -200,10 +207,10 @@ def _claim(of: Reproduction, one: Graded) -> str:
     cells = [
         f'<th scope="row" id="{escape(claim.id)}">{escape(claim.id)}</th>',
         f"<td>{prose(claim.claim)} <small>{escape(claim.item)}</small>{_reading_of(claim)}{test}</td>",
-        f"<td>{escape(claim.says)}</td>",
-        f"<td>{ours}</td>",
-        f"<td>{escape(one.grade.value)}</td>",
-        f"<td>{' '.join(prose(_sentence(part)) for part in why if part)}{how}</td>",
+        f'<td data-column="paper">{escape(claim.says)}</td>',
+        f'<td data-column="ours">{ours}</td>',
+        f'<td data-column="grade">{escape(one.grade.value)}</td>',
+        f'<td data-column="why">{" ".join(prose(_sentence(part)) for part in why if part)}{how}</td>',
     ]
     return f"<tr>{''.join(cells)}</tr>"
 
