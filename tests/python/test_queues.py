@@ -216,7 +216,9 @@ def test_users_of_rrul_notice_the_first_ping_and_the_goodputs():
     ]
     ping = next(one for one in experiences(result) if one.noun == "p50 ping")
     assert ping.column.unit == "ms"
+    assert ping.idle == pytest.approx(16.08, abs=0.01)
     bar = users.section(result)
+    assert "less is better, idle 16.1<" in bar
     assert f">{wording.plain(words.scaled(result, result.variants[0], ping.column, 'rrul-ping'))}<" in bar
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import sojourn as sj
@@ -104,3 +106,23 @@ def test_ping_rpm_is_a_minute_over_the_mean_round_trip():
     assert ping.metrics["ping_rpm"] == pytest.approx(500, rel=0.03)
     (bulk,) = result.rows(traffic_class="bulk")
     assert (bulk.metrics["ping_rpm"], bulk.metrics["responsiveness_rpm"]) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["home/bufferbloat", "links/lte", "home/rrul"])
+def test_the_idle_ping_is_that_of_a_run_of_pings_alone(name: str):
+    loaded = sj.load(name, {"duration": "20 s"})
+    keys = json.loads(loaded.to_json())
+    pings = [group for group in keys["flows"] if group["app"] == "ping" or "ping" in group["app"]][:1]
+    alone = sj.Scenario.from_dict({**keys, "flows": pings, "at": []})
+    of_loaded, *_ = sj.run(loaded, ["fq_codel"]).rows(traffic_class=pings[0]["name"])
+    of_alone = sj.run(alone, ["tail_drop"]).rows()[0]
+    idle = of_loaded.metrics["rtt_idle_s"]
+    assert idle == of_alone.metrics["rtt_idle_s"]
+    # Quantiles are from a histogram; the opportunities of a trace come later than a constant rate has them.
+    assert of_alone.metrics["rtt_p50_s"] == pytest.approx(idle, rel=0.02 if name == "links/lte" else 0.002)
+
+
+def test_only_pings_have_an_idle_round_trip():
+    result = sj.run(scenario("bulk", also=[{"name": "ping", "app": "ping", **ACCESS}]))
+    assert [row.metrics["rtt_idle_s"] for row in result.rows(traffic_class="bulk")] == [None]
+    assert [row.metrics["rtt_idle_s"] for row in result.rows()] == [None]

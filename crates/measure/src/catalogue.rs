@@ -243,6 +243,13 @@ pub const METRICS: &[Metric] = &[
     .later()
     .shown("ping-RPM", "", 1.0),
     metric(
+        "rtt_idle_s",
+        "s",
+        Scope::Flows,
+        "round-trip time of pings without queues: propagation and transmission at the first or mean rates; of one class alone",
+    )
+    .later(),
+    metric(
         "responsiveness_rpm",
         "RPM",
         Scope::Flows,

@@ -21,7 +21,10 @@ pub enum FlowKind {
         frame: Span,
     },
     /// Datagrams that are answered.
-    Echo,
+    Echo {
+        /// Round-trip time without queues.
+        idle: Span,
+    },
 }
 
 /// Goodput, fairness and round-trip times of some flows, in either plant.
@@ -110,7 +113,7 @@ impl<'a> FlowStats<'a> {
     fn sum(&self, classes: &[u32]) -> Metrics {
         let (mut rtts, mut srtts) = (TimeStats::default(), TimeStats::default());
         let (mut completions, mut probes) = (Completions::default(), ProbeTimes::default());
-        let mut echoes = TimeStats::default();
+        let (mut echoes, mut idle) = (TimeStats::default(), None);
         let mut delays = Histogram::<6>::default();
         let (mut rejected, mut sent, mut came) = (0, 0, 0);
         let (mut played, mut stalled) = (Span::ZERO, Span::ZERO);
@@ -121,14 +124,15 @@ impl<'a> FlowStats<'a> {
                 greedy.add(self.goodputs[place]);
             }
             sent += class.sent;
-            came += if kind == FlowKind::Echo { class.came_back } else { class.came };
+            came += if matches!(kind, FlowKind::Echo { .. }) { class.came_back } else { class.came };
             rtts.merge(&class.rtts);
             srtts.merge(&class.srtts);
             delays.merge(&class.delays);
             completions.merge(&class.completions);
             probes.merge(&class.probes);
-            if kind == FlowKind::Echo {
+            if let FlowKind::Echo { idle: unloaded } = kind {
                 echoes.merge(&class.rtts);
+                idle = (classes.len() == 1).then_some(unloaded.seconds());
             }
             rejected += class.rejected;
             (played, stalled) = (played + class.played, stalled + class.stalled);
@@ -157,6 +161,7 @@ impl<'a> FlowStats<'a> {
             ("r_factor", self.r_factor(classes).into()),
             ("stall_ratio", finite_ratio(stalled.seconds(), (played + stalled).seconds()).into()),
             ("ping_rpm", echoes.summary().mean.map(per_minute).into()),
+            ("rtt_idle_s", idle.into()),
         ]);
         metrics.extend(probes.metrics());
         metrics

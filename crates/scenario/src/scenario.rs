@@ -187,6 +187,20 @@ impl Scenario {
         there.seconds() + back.seconds() + 4.0 * access
     }
 
+    /// Mean round-trip time of a packet of a class that is returned as it is and meets no queue: propagation and
+    /// transmission, at the first rates of the links and the mean rates of traces.
+    pub fn mean_idle_rtt(&self, group: &Flows) -> Span {
+        let bytes = group.segment.get() as u32;
+        let links = [&group.route, &group.back].into_iter().flat_map(|route| route.iter());
+        let crossed = links.map(|link| &self.topology.links[*link]);
+        let shared: f64 = crossed
+            .map(|link| f64::from(link.medium.framing.on_wire(bytes)) * 8.0 / link.rate.bits_per_second())
+            .sum();
+        let own =
+            group.access.map_or(0.0, |access| 4.0 * f64::from(bytes) * 8.0 / access.rate.bits_per_second());
+        Span::from_seconds(self.mean_base_rtt(group) + shared + own)
+    }
+
     /// Mean base RTT of some flows of a class, by number, without transmission times, s; `flows` is not empty.
     pub fn mean_base_rtt_of(&self, group: &Flows, flows: Range<u32>) -> f64 {
         let (there, back) = (self.topology.delay(&group.route), self.topology.delay(&group.back));

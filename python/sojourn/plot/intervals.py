@@ -51,8 +51,12 @@ def bars(
     traffic_class: str | None,
     *,
     remark: Callable[[float], str] = lambda _: "",
+    level: float | None = None,
 ) -> Axes:
-    """Mean of every qdisc as a bar from zero, with its interval, its value, and a remark on it."""
+    """Mean of every qdisc as a bar from zero, with its interval, its value, and a remark on it.
+
+    `level` is drawn as a line across the bars.
+    """
     looks = style.looks(result)
     scaled = {one: words.scaled(result, one, column, traffic_class) for one in result.variants}
     found = {one: mean and words.bounded(column, mean) for one, mean in scaled.items()}
@@ -76,6 +80,8 @@ def bars(
             color=style.INK,
             fontsize=style.FONT_PT,
         )
+    if level is not None:
+        ax.axvline(level, color=style.INK, linewidth=1, linestyle=(0, (3, 2)))
     parts = words.name_parts(result)
     labels = [style.plain(" ".join(part for part in parts[variant] if part)) for variant in result.variants]
     ax.set_yticks(range(len(labels)), labels, color=style.INK, fontsize=style.FONT_PT)

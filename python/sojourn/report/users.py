@@ -63,16 +63,20 @@ def section(result: Result) -> str:
             ax.remove()
         for place, (ax, one) in enumerate(zip(axes, shown, strict=False)):
             style.quieten(ax, "x")
-            intervals.bars(ax, result, one.column, one.traffic_class, remark=one.remark)
-            ax.set_title(
-                style.plain(f"{one.title} \N{EN DASH} {one.better}"), loc="left", color=style.INK, fontsize=10
-            )
+            intervals.bars(ax, result, one.column, one.traffic_class, remark=one.remark, level=one.idle)
+            ax.set_title(style.plain(_title(one)), loc="left", color=style.INK, fontsize=10)
             if place % across:
                 ax.set_yticklabels([])
         drawn[kind] = axes[0]
     rest = not_drawn([f"{one.noun} of {one.traffic_class}" for one in left])
     alt = "What users notice under each qdisc: " + ", ".join(one.title for one in shown) + "."
     return f'<figure id="users">{pictures("users", alt, drawn)}\n{rest}</figure>\n'
+
+
+def _title(one: Experience) -> str:
+    """Such as ``ping: p95 ping, ms - less is better, idle 40.2``."""
+    idle = "" if one.idle is None else f", idle {one.idle:.3g}"
+    return f"{one.title} \N{EN DASH} {one.better}{idle}"
 
 
 def _best(one: Experience, found: Comparison) -> Variant | None:

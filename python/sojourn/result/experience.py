@@ -18,6 +18,8 @@ TIMES = {"game": "lag", "web": "page load", "video": "segment"}
 RTT_P50_S = replace(metrics.RTT_P95_S, metric="rtt_p50_s", short="round trip p50")
 #: A round trip in a hundred is longer.
 RTT_P99_S = replace(metrics.RTT_P95_S, metric="rtt_p99_s", short="round trip p99")
+#: Round trips of pings and their names.
+PINGS = ((RTT_P50_S, "p50 ping"), (metrics.RTT_P95_S, "p95 ping"), (RTT_P99_S, "p99 ping"))
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Experience:
     noun: str
     #: True if more of it is better.
     more: bool = False
+    #: Value of an idle network, in the unit of the column.
+    idle: float | None = None
 
     @property
     def title(self) -> str:
@@ -78,9 +82,9 @@ def _of_class(result: Result, name: str, app: str) -> Iterator[Experience]:
     elif app == "game":
         yield from _measured(result, name, metrics.FCT_P95_S, f"p95 {TIMES[app]}")
     elif app == "ping":
-        yield from _measured(result, name, RTT_P50_S, "p50 ping")
-        yield from _measured(result, name, metrics.RTT_P95_S, "p95 ping")
-        yield from _measured(result, name, RTT_P99_S, "p99 ping")
+        for column, noun in PINGS:
+            for one in _measured(result, name, column, noun):
+                yield replace(one, idle=_idle(result, name, one.column))
         yield from _measured(result, name, metrics.PING_RPM, "ping-RPM", more=True)
     elif app in TIMES:
         yield from _measured(result, name, metrics.FCT_MEAN_S, TIMES[app])
@@ -97,3 +101,10 @@ def _measured(
     """The experience in a fitting unit, if any run measured it."""
     if any(words.scaled(result, variant, column, name) for variant in result.variants):
         yield Experience(name, words.fitted(result, column, (name,)), noun, more)
+
+
+def _idle(result: Result, name: str, column: Column) -> float | None:
+    """Round trip of a class of pings without queues, in the unit of a column; the same under every qdisc."""
+    of = replace(column, metric="rtt_idle_s")
+    found = (words.scaled(result, one, of, name) for one in result.variants)
+    return next((one.mean for one in found if one is not None), None)

@@ -368,7 +368,7 @@ fn kinds(scenario: &Scenario) -> Vec<FlowKind> {
         Traffic::Bulk | Traffic::Session => FlowKind::Session,
         Traffic::Datagrams(datagrams) => match datagrams.source {
             Source::Voip { .. } => FlowKind::Call { frame: VOICE_FRAME },
-            Source::Ping(_) => FlowKind::Echo,
+            Source::Ping(_) => FlowKind::Echo { idle: scenario.mean_idle_rtt(flows) },
             _ => FlowKind::Stream,
         },
     };
