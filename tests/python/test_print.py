@@ -18,6 +18,8 @@ from matplotlib.text import Text
 import sojourn as sj
 from sojourn.plot import Plots, named
 from sojourn.plot.paper import STYLES, WIDTHS
+from sojourn.prove.plots import Plots as OfCertificate
+from sojourn.sweep.plots import Plots as OfSweep
 
 HOME = {"duration": "14 s", "windows": '["phases", "every 1 s"]'}
 SHARED = {"duration": "2 s", "warmup": "1 s"}
@@ -249,6 +251,49 @@ def test_the_command_takes_arguments_of_a_figure(written, sojourn, tmp_path):
     assert (tmp_path / "pages.svg").stat().st_size > 1000
 
 
+@pytest.mark.parametrize("name", list(named.figures(OfCertificate)))
+def test_the_command_draws_figures_of_a_certificate(sojourn, tmp_path, name):
+    place = tmp_path / "figure.pdf"
+    done = sojourn("plot", "dumbbell", name, "--qdisc", "pi", "-o", place, "--width", "column")
+    assert (done.returncode, done.stdout) == (0, f"{place}\n"), done.stderr
+    assert place.read_bytes().startswith(b"%PDF")
+
+
+def test_the_command_draws_figures_of_a_sweep(sojourn, tmp_path):
+    grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}}
+    axes = {"qdisc": ["pi", "codel"], "flows[0].count": [20, 40]}
+    sj.sweep({**grid, "axes": axes}, out=tmp_path / "grid.sweep")
+
+    def drawn(spec, *further):
+        return sojourn("plot", tmp_path / "grid.sweep", spec, "-o", tmp_path / "curve.svg", *further)
+
+    for spec in (
+        "curve:metric=utilization,x=flows[0].count",
+        "map:metric=drop_ratio,x=qdisc,y=flows[0].count",
+    ):
+        assert drawn(spec, "--width", "page", "--link", "bottleneck").returncode == 0, spec
+    # Axes choose; their numbers are numbers.
+    assert drawn("curve:metric=utilization,x=qdisc,flows[0].count=20").returncode == 0
+    assert "'21' is not on the axis; expected one of [20, 40]" in (
+        drawn("curve:metric=utilization,x=qdisc,flows[0].count=21").stderr
+    )
+    assert "--qdisc: belongs to a certificate" in drawn("cloud", "--qdisc", "pi").stderr
+
+
+@pytest.mark.parametrize(
+    ("of", "figure", "error"),
+    [
+        ("dumbbell", "cdf", 'FIGURE: "cdf" is not a figure of a certificate'),
+        ("nothing", "cdf", "nothing: there is no such folder"),
+    ],
+)
+def test_a_figure_of_something_else_is_an_error(sojourn, tmp_path, of, figure, error):
+    done = sojourn("plot", of, figure, "-o", tmp_path / "figure.pdf")
+    assert done.returncode == 2
+    assert error in done.stderr
+    assert not (tmp_path / "figure.pdf").exists()
+
+
 def test_a_value_may_have_commas():
     figure, given = named.parse("differences:baseline=red:min=5,max=15,metric=drop_ratio")
     assert figure.name == "differences"
@@ -256,8 +301,11 @@ def test_a_value_may_have_commas():
 
 
 def test_the_list_has_every_figure_with_its_arguments(sojourn):
-    found = {one["name"]: one for one in json.loads(sojourn("list", "figures", "--json").stdout)}
+    listed = json.loads(sojourn("list", "figures", "--json").stdout)
+    found = {one["name"]: one for one in listed if one["of"] == "result"}
     assert list(found) == list(named.figures())
+    for kind, plots in (("sweep", OfSweep), ("certificate", OfCertificate)):
+        assert [one["name"] for one in listed if one["of"] == kind] == list(named.figures(plots))
     assert found["goodput"]["required"] == ["traffic_class"]
     assert {"name": "metric", "default": "sojourn_mean_s"} in found["bars"]["arguments"]
     assert "Arguments: metric=sojourn_mean_s" in " ".join(sojourn("list", "figures").stdout.split())
@@ -266,7 +314,7 @@ def test_the_list_has_every_figure_with_its_arguments(sojourn):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["cfd", "-o", "x.pdf"], 'FIGURE: "cfd" is not a figure; did you mean cdf?'),
+        (["cfd", "-o", "x.pdf"], 'FIGURE: "cfd" is not a figure of a result; did you mean cdf?'),
         (["cdf:a=b", "-o", "x.pdf"], 'FIGURE: "a=b" is no argument of cdf; expected none'),
         (["goodput", "-o", "x.pdf"], "FIGURE: goodput: lacks traffic_class; expected such as"),
         (["bars:metric=drop_ratio,metric=x", "-o", "x.pdf"], "FIGURE: metric is given twice"),

@@ -397,23 +397,27 @@ def report(
 @app.command(
     cls=Command,
     epilog="\b\nExample:\n  sojourn plot results/dumbbell cdf -o cdf.pdf --width column --style ieee\n"
-    "  sojourn plot results/home bars:metric=fct_mean_s,traffic_class=web -o pages.svg",
+    "  sojourn plot results/home bars:metric=fct_mean_s,traffic_class=web -o pages.svg\n"
+    "  sojourn plot results/grid.sweep curve:metric=utilization,x=target -o curve.pdf\n"
+    "  sojourn plot dumbbell nyquist --qdisc pi -o nyquist.pdf",
 )
 @door
 def plot(
-    folder: Annotated[str, options.RESULT_FOLDER.declared],
+    of: Annotated[str, options.PICTURED.declared],
     figure: Annotated[str, options.FIGURE.declared],
     output: Annotated[str, options.PICTURE.declared],
     width: Annotated[str | None, options.WIDTH.declared] = None,
     style: Annotated[str | None, options.STYLE.declared] = None,
     link: Annotated[str | None, options.PICTURED_LINK.declared] = None,
+    qdisc: Annotated[str | None, options.PICTURED_QDISC.declared] = None,
 ) -> None:
-    """Draw one figure of a result as PDF, SVG or PNG.
+    """Draw one figure of a result, of a sweep, or of a scenario's certificate as PDF, SVG or PNG.
 
     With --width or --style it fits a column or a page of a journal, with TrueType fonts in PDF.
     """
     paper = (options.WIDTH.or_none(width), options.STYLE.or_none(style))
-    plotting.draw(options.RESULT_FOLDER(folder), figure, options.PICTURE(output), link=link, paper=paper)
+    place = options.PICTURE(output)
+    plotting.draw(options.PICTURED(of), figure, place, qdisc=qdisc, link=link, paper=paper)
 
 
 @app.command(

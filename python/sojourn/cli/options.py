@@ -418,7 +418,15 @@ def is_capture(name: str) -> bool:
     return name.lower().endswith(CAPTURE)
 
 
-RESULT_FOLDER = Option((), "DIR", _result_folder, "A folder that 'sojourn run --out' wrote.")
+PICTURED = Option(
+    (),
+    "DIR|FILE",
+    _result_folder,
+    "A folder that 'sojourn run --out' or 'sojourn sweep' wrote, or the scenario of a certificate.",
+)
+PICTURED_QDISC = Option(
+    ("--qdisc",), "SPEC", word, "The qdisc of the certificate, in place of the scenario's."
+)
 FIGURE = Option(
     (),
     "FIGURE",

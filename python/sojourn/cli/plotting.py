@@ -1,20 +1,21 @@
-"""The command `plot`: one figure of a result as a file, and the list of figures."""
+"""The command `plot`: one figure of a result, a sweep or a certificate as a file, and the list of figures."""
 
 from __future__ import annotations
 
+import contextlib
 import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.cli import options, printing
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
     from sojourn.plot.paper import Paper
-    from sojourn.result import Result
 
 __all__ = ["draw", "listed"]
 
@@ -29,27 +30,89 @@ METADATA: dict[str, dict[str, None]] = {
 
 
 def draw(
-    folder: str, spec: str, place: Path, *, link: str | None, paper: tuple[str | None, str | None]
+    of: str,
+    spec: str,
+    place: Path,
+    *,
+    qdisc: str | None,
+    link: str | None,
+    paper: tuple[str | None, str | None],
 ) -> None:
-    """Draw a figure of the result in `folder` and write it; `paper` has its width and its style."""
+    """Draw a figure of a result, of a sweep or of a scenario's certificate and write it.
+
+    `paper` has its width and its style.
+    """
     from sojourn.report import put_bytes
+
+    kind = _kind(of)
+    if qdisc is not None and kind != "certificate":
+        raise InputError(f"--qdisc: belongs to a certificate; expected none for a {kind}")
+    figure = _drawn(KINDS[kind](of, qdisc, link), f"a {kind}", spec, paper)
+    options.make_room(place)
+    put_bytes(place, _saved(figure, place.suffix.lower().removeprefix(".")))
+    printing.say(str(place))
+
+
+def _kind(of: str) -> str:
+    """What a name is of: a store, else a scenario, else a result."""
+    from sojourn.cli.sweeping import is_store
+    from sojourn.scenario import gallery
+
+    if is_store(Path(of)):
+        return "sweep"
+    is_scenario = of in gallery() if not Path(of).exists() else Path(of).is_file()
+    return "certificate" if is_scenario else "result"
+
+
+def _of_result(folder: str, _qdisc: str | None, link: str | None) -> Subject:
     from sojourn.result import Result
 
     with printing.hushed():
         result = Result.read(folder)
     if link is not None:
-        try:
+        with _named("--"):
             result.check_link(link)
-        except InputError as error:
-            raise InputError(*(f"--{line}" for line in error.lines)) from None
         result = result.for_link(link)
-    drawn = _drawn(result, spec, paper)
-    options.make_room(place)
-    put_bytes(place, _saved(drawn, place.suffix.lower().removeprefix(".")))
-    printing.say(str(place))
+    return Subject(result.plot)
 
 
-def _drawn(result: Result, spec: str, paper: tuple[str | None, str | None]) -> Axes:
+def _of_sweep(folder: str, _qdisc: str | None, link: str | None) -> Subject:
+    from sojourn.sweep import load
+
+    found = load(Path(folder))
+    levels = {axis: found.plan[axis].unique(maintain_order=True).to_list() for axis in found.axes}
+    return Subject(found.plot, {} if link is None else {"link": link}, levels)
+
+
+def _of_scenario(file: str, qdisc: str | None, link: str | None) -> Subject:
+    from sojourn.prove import prove
+    from sojourn.scenario import load
+
+    return Subject(prove(load(file), qdisc, link=link).plot)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is drawn: the plots, further arguments of all of them, and the values of the axes that choose."""
+
+    plots: Any
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    levels: Mapping[str, Sequence[object]] = field(default_factory=dict)
+
+    def level(self, name: str, text: str) -> object:
+        """The value of an axis that is written so; other arguments are texts."""
+        return next((one for one in self.levels.get(name, ()) if str(one) == text), text)
+
+
+#: How each kind is read.
+KINDS: Mapping[str, Callable[[str, str | None, str | None], Subject]] = {
+    "result": _of_result,
+    "sweep": _of_sweep,
+    "certificate": _of_scenario,
+}
+
+
+def _drawn(of: Subject, what: str, spec: str, paper: tuple[str | None, str | None]) -> Axes:
     from sojourn.plot.named import parse
 
     width, style = paper
@@ -58,11 +121,19 @@ def _drawn(result: Result, spec: str, paper: tuple[str | None, str | None]) -> A
         on["width"] = width
     if style is not None:
         on["style"] = style
+    with _named("FIGURE: "):
+        figure, arguments = parse(spec, type(of.plots), what, of.levels)
+        given = {name: of.level(name, text) for name, text in arguments.items()}
+        return figure.draw(of.plots, {**of.arguments, **given}, on)
+
+
+@contextlib.contextmanager
+def _named(place: str) -> Iterator[None]:
+    """Begin the lines of an `InputError` with a place."""
     try:
-        figure, arguments = parse(spec)
-        return figure.draw(result.plot, arguments, on)
+        yield
     except InputError as error:
-        raise InputError(*(f"FIGURE: {line}" for line in error.lines)) from None
+        raise InputError(*(f"{place}{line}" for line in error.lines)) from None
 
 
 def _saved(drawn: Axes, form: str) -> bytes:
@@ -82,17 +153,26 @@ def _saved(drawn: Axes, form: str) -> bytes:
 
 def listed() -> list[dict[str, Any]]:
     """Figures with their arguments, as `sojourn list` prints them."""
+    from sojourn.plot import Plots
     from sojourn.plot.named import figures
+    from sojourn.prove.plots import Plots as OfCertificate
+    from sojourn.sweep.plots import Plots as OfSweep
 
     return [
         {
             "name": one.name,
-            "summary": one.summary + _arguments(one.arguments),
+            "of": kind,
+            "summary": f"{_OF[kind]}{one.summary}{_arguments(one.arguments)}",
             "arguments": [{"name": name, "default": value} for name, value in one.arguments.items()],
             "required": list(one.needs),
         }
-        for one in figures().values()
+        for kind, plots in (("result", Plots), ("sweep", OfSweep), ("certificate", OfCertificate))
+        for one in figures(plots).values()
     ]
+
+
+#: Beginnings of the summaries of figures in the list, whose first are those of results.
+_OF = {"result": "", "sweep": "of a sweep: ", "certificate": "of a certificate: "}
 
 
 def _arguments(arguments: Any) -> str:

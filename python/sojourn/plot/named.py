@@ -1,12 +1,13 @@
-"""Figures by name: the methods of `Plots` that draw, and the arguments that a text can give them."""
+"""Figures by name: the methods of a class of plots that draw, and the arguments that a text can give them."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -16,10 +17,13 @@ from sojourn.plot.paper import Paper
 
 __all__ = ["Figure", "figures", "parse"]
 
+#: Annotations of arguments that a text can give.
+TEXTS = ("str", "str | None", "float | str | None")
+
 
 @dataclass(frozen=True)
 class Figure:
-    """A method of `Plots`: its name, its first sentence, and its own arguments that are texts."""
+    """A method of a class of plots: its name, its first sentence, and its own arguments that are texts."""
 
     name: str
     summary: str
@@ -28,7 +32,7 @@ class Figure:
     #: Arguments without a default.
     needs: tuple[str, ...]
 
-    def draw(self, plots: Plots, given: Mapping[str, str], paper: Paper) -> Axes:
+    def draw(self, plots: Any, given: Mapping[str, Any], paper: Paper) -> Axes:
         """The picture, on paper of its own if that is given. Raises `InputError`."""
         for name in self.needs:
             if name not in given:
@@ -37,26 +41,26 @@ class Figure:
         return drawn
 
 
-def figures() -> dict[str, Figure]:
-    """All figures by name, in the order of `Plots`.
+def figures(of: type = Plots) -> dict[str, Figure]:
+    """All figures of a class of plots by name, in its order.
 
     >>> figures()["goodput"].needs
     ('traffic_class',)
     """
     return {
-        name: _figure(name)
-        for name, method in vars(Plots).items()
+        name: _figure(of, name)
+        for name, method in vars(of).items()
         if not name.startswith("_") and "ax" in getattr(inspect.unwrap(method), "__annotations__", {})
     }
 
 
-def _figure(name: str) -> Figure:
-    method = getattr(Plots, name)
+def _figure(of: type, name: str) -> Figure:
+    method = getattr(of, name)
     summary = " ".join(str(inspect.getdoc(method)).partition("\n\n")[0].replace("``", "").split())
     own = [
         one
         for one in inspect.signature(method).parameters.values()
-        if one.annotation in ("str", "str | None") and one.name not in Paper.__annotations__
+        if one.annotation in TEXTS and one.name not in Paper.__annotations__
     ]
     empty = inspect.Parameter.empty
     return Figure(
@@ -67,28 +71,34 @@ def _figure(name: str) -> Figure:
     )
 
 
-def parse(spec: str) -> tuple[Figure, dict[str, str]]:
+def parse(
+    spec: str, of: type = Plots, what: str = "a result", further: Collection[str] = ()
+) -> tuple[Figure, dict[str, str]]:
     """The figure of ``NAME`` or ``NAME:ARGUMENT=VALUE,ARGUMENT=VALUE``, and its arguments.
 
-    A value may have commas: it ends at the next argument of the figure. Raises `InputError`.
+    A value may have commas: it ends at the next argument of the figure, or of `further`. Errors call the
+    subject of the plots `what`. Raises `InputError`.
 
     >>> figure, arguments = parse("bars:metric=fct_mean_s,traffic_class=web")
     >>> figure.name, arguments
     ('bars', {'metric': 'fct_mean_s', 'traffic_class': 'web'})
     """
     name, _, rest = spec.partition(":")
-    known = figures()
+    known = figures(of)
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise InputError(f"\"{name}\" is not a figure; {hint}expected one of 'sojourn list figures'")
+        raise InputError(
+            f"\"{name}\" is not a figure of {what}; {hint}expected one of 'sojourn list figures'"
+        )
     figure = known[name]
-    names = "|".join(figure.arguments) or "(?!)"
+    arguments = [*figure.arguments, *further]
+    names = "|".join(map(re.escape, arguments)) or "(?!)"
     given: dict[str, str] = {}
     for part in re.split(rf",(?=(?:{names})=)", rest) if rest else []:
         argument, equals, value = part.partition("=")
-        if not equals or argument not in figure.arguments:
-            expected = ", ".join(f"{one}=VALUE" for one in figure.arguments) or "none"
+        if not equals or argument not in arguments:
+            expected = ", ".join(f"{one}=VALUE" for one in arguments) or "none"
             raise InputError(f'"{part}" is no argument of {name}; expected {expected}')
         if argument in given:
             raise InputError(f"{argument} is given twice; expected once")
