@@ -11,7 +11,7 @@
 #: bench       build, then the cost of each law, of many queues and of a simulated packet, large networks, and a sweep
 #: behaviour   build, then a table of the behaviour of every law on three links
 #: figures     [--write] [PAGE...]: build, then compare the figures that pages quote with their runs, or write them
-#: kills       build, then kill run, sweep, report and prove at 15 random moments (KILLS) and at every step of their writing
+#: kills       build, then kill run, sweep, report, prove and lab at 15 random moments (KILLS) and at every step of their writing
 #: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
 #: kernel_check [--keep]: boot a Debian kernel in virtual time and compare its red, pie, codel, fq_codel and cake with ours
@@ -140,6 +140,7 @@ kills() {
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_killed.py
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_sweep.py -k kills
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_sweep_kills.py
+  KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_live.py -k kill
 }
 
 parameter() {

@@ -1,7 +1,9 @@
 """Live runs: the machine's own TCP through our qdiscs. Where the machine forbids them, they are skipped."""
 
+import contextlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -120,18 +122,50 @@ def test_a_law_in_python_runs_live(live, folder):
     assert json.loads(done.stdout)["runs"][0]["conservation"]["delivered"] > 1000
 
 
-def test_nothing_is_left_after_a_kill(live, folder):
+@pytest.mark.parametrize("part", ["command", "run"])
+def test_nothing_is_left_after_a_kill(live, folder, part):
+    """Of the command or of the process of its run, at random moments from its start on."""
     live()
-    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--set", "duration=60s"]
+    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--set", "duration=60s", "--out", "out"]
+    before = _left(folder)
+    moments = random.Random(part)
     for _ in range(int(os.environ.get("KILLS", "1"))):
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             children = _children(process.pid)
             assert children
-            process.send_signal(signal.SIGKILL)
+            time.sleep(moments.uniform(0, 3))
+            made = _namespaces(children) - _namespaces([str(os.getpid())])
+            if part == "command":
+                process.send_signal(signal.SIGKILL)
+            else:
+                for child in children:
+                    os.kill(int(child), signal.SIGKILL)
+                _, errors = process.communicate(timeout=60)
+                assert process.returncode == 1
+                assert "the process of the run ended" in errors.decode()
         end = time.monotonic() + 20
-        while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
-            assert time.monotonic() < end, "the process of the run is still there"
+        while (
+            any(Path(f"/proc/{child}/cmdline").exists() for child in children)
+            or made & _namespaces(one.name for one in Path("/proc").iterdir() if one.name.isdigit())
+            or _left(folder) != before
+        ):
+            assert time.monotonic() < end, f"left: {_left(folder)}, before: {before}"
             time.sleep(0.05)
+
+
+def _left(folder):
+    """Devices of this namespace, and files of the folder."""
+    places = (Path("/sys/class/net"), folder)
+    return [sorted(one.name for one in place.iterdir()) for place in places]
+
+
+def _namespaces(processes):
+    """Network namespaces of all threads of some processes."""
+    found = set()
+    for process in processes:
+        with contextlib.suppress(OSError):
+            found |= {os.readlink(one / "ns" / "net") for one in Path(f"/proc/{process}/task").iterdir()}
+    return found
 
 
 def _children(process):
