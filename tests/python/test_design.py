@@ -816,6 +816,10 @@ def test_a_box_that_is_a_point_has_no_points_between():
 @pytest.mark.parametrize(
     ("spec", "line"),
     [
+        (
+            "pi_pd:sampling=load",
+            "SPEC: pi_pd.sampling is load; expected fixed, as the law else designs itself",
+        ),
         ("codel", 'SPEC: "codel" has no rule of gains; expected one of arm_pfc, cpc, pi, pi2,'),
         ("pi:rate", 'SPEC: "rate" is no parameter; expected KEY=VALUE such as pi:rate=500Hz'),
         ("pi:target=5ms", "SPEC: pi.target is given; expected the target in --target alone"),

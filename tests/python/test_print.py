@@ -272,6 +272,8 @@ def test_the_command_draws_figures_of_a_sweep(sojourn, tmp_path):
         "map:metric=drop_ratio,x=qdisc,y=flows[0].count",
     ):
         assert drawn(spec, "--width", "page", "--link", "bottleneck").returncode == 0, spec
+    assert drawn("map:metric=utilization,x=qdisc,y=flows[0].count,least=0.9").returncode == 0
+    assert "link: is given by an option, too" in drawn("cloud:link=bottleneck", "--link", "bottleneck").stderr
     # Axes choose; their numbers are numbers.
     assert drawn("curve:metric=utilization,x=qdisc,flows[0].count=20").returncode == 0
     assert "'21' is not on the axis; expected one of [20, 40]" in (
@@ -284,7 +286,9 @@ def test_the_command_draws_figures_of_a_sweep(sojourn, tmp_path):
     ("of", "figure", "error"),
     [
         ("dumbbell", "cdf", 'FIGURE: "cdf" is not a figure of a certificate'),
-        ("nothing", "cdf", "nothing: there is no such folder"),
+        ("nothing", "cdf", "nothing: there is no such folder or scenario; expected a folder"),
+        ("dumbell", "bode", 'did you mean "dumbbell"?'),
+        ("x" * 400, "bode", "is no name of a file"),
     ],
 )
 def test_a_figure_of_something_else_is_an_error(sojourn, tmp_path, of, figure, error):
@@ -292,6 +296,13 @@ def test_a_figure_of_something_else_is_an_error(sojourn, tmp_path, of, figure, e
     assert done.returncode == 2
     assert error in done.stderr
     assert not (tmp_path / "figure.pdf").exists()
+
+
+@pytest.mark.parametrize("option", ["--qdisc", "--link"])
+def test_an_error_of_a_certificate_names_its_option(sojourn, tmp_path, option):
+    done = sojourn("plot", "dumbbell", "bode", "-o", tmp_path / "bode.pdf", option, "nosuch")
+    assert done.returncode == 2
+    assert f"sojourn plot: {option}: " in done.stderr
 
 
 def test_a_value_may_have_commas():

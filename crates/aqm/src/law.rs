@@ -202,7 +202,7 @@ pub struct Properties {
 
 /// A law that is a probability updated periodically.
 pub trait Controller: DynClone + Send {
-    /// Time from an update to the next; read again after each one.
+    /// Time from an update to the next; [`Periodic`](crate::periodic::Periodic) reads it again after each one.
     fn period(&self) -> Span;
     /// Probability to apply until the next update.
     fn update(&mut self, observed: &Observation) -> Prob;

@@ -246,7 +246,8 @@ pub const METRICS: &[Metric] = &[
         "rtt_idle_s",
         "s",
         Scope::Flows,
-        "round-trip time of pings without queues: propagation and transmission at the first or mean rates; of one class alone",
+        "round-trip time of pings without queues: propagation and transmission; null for several classes together and where a link \
+         has a schedule, jitter or changes",
     )
     .later(),
     metric(

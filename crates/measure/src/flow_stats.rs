@@ -22,9 +22,19 @@ pub enum FlowKind {
     },
     /// Datagrams that are answered.
     Echo {
-        /// Round-trip time without queues.
-        idle: Span,
+        /// Round-trip time without queues; None: it varies.
+        idle: Option<Span>,
     },
+}
+
+impl FlowKind {
+    /// Round-trip time of echoes without queues.
+    fn idle(self) -> Option<Span> {
+        match self {
+            FlowKind::Echo { idle } => idle,
+            _ => None,
+        }
+    }
 }
 
 /// Goodput, fairness and round-trip times of some flows, in either plant.
@@ -113,7 +123,11 @@ impl<'a> FlowStats<'a> {
     fn sum(&self, classes: &[u32]) -> Metrics {
         let (mut rtts, mut srtts) = (TimeStats::default(), TimeStats::default());
         let (mut completions, mut probes) = (Completions::default(), ProbeTimes::default());
-        let (mut echoes, mut idle) = (TimeStats::default(), None);
+        let mut echoes = TimeStats::default();
+        let idle = match classes {
+            [one] => self.class(*one).2.idle(),
+            _ => None,
+        };
         let mut delays = Histogram::<6>::default();
         let (mut rejected, mut sent, mut came) = (0, 0, 0);
         let (mut played, mut stalled) = (Span::ZERO, Span::ZERO);
@@ -130,9 +144,8 @@ impl<'a> FlowStats<'a> {
             delays.merge(&class.delays);
             completions.merge(&class.completions);
             probes.merge(&class.probes);
-            if let FlowKind::Echo { idle: unloaded } = kind {
+            if matches!(kind, FlowKind::Echo { .. }) {
                 echoes.merge(&class.rtts);
-                idle = (classes.len() == 1).then_some(unloaded.seconds());
             }
             rejected += class.rejected;
             (played, stalled) = (played + class.played, stalled + class.stalled);
@@ -161,7 +174,7 @@ impl<'a> FlowStats<'a> {
             ("r_factor", self.r_factor(classes).into()),
             ("stall_ratio", finite_ratio(stalled.seconds(), (played + stalled).seconds()).into()),
             ("ping_rpm", echoes.summary().mean.map(per_minute).into()),
-            ("rtt_idle_s", idle.into()),
+            ("rtt_idle_s", idle.map(Span::seconds).into()),
         ]);
         metrics.extend(probes.metrics());
         metrics

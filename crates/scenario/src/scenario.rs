@@ -2,9 +2,10 @@
 
 use crate::apps::{App, Traffic};
 use crate::arrivals::Arrivals;
-use crate::changes::Change;
+use crate::changes::{Change, Setting};
 use crate::dscp::Dscp;
 use crate::fluid::Fluid;
+use crate::links::Medium;
 use crate::tables::Windows;
 use crate::tcp::ExplicitKeys;
 use crate::times::{Spread, Start};
@@ -188,17 +189,30 @@ impl Scenario {
     }
 
     /// Mean round-trip time of a packet of a class that is returned as it is and meets no queue: propagation and
-    /// transmission, at the first rates of the links and the mean rates of traces.
-    pub fn mean_idle_rtt(&self, group: &Flows) -> Span {
+    /// transmission. None: a link on the way has no constant time.
+    pub fn mean_idle_rtt(&self, group: &Flows) -> Option<Span> {
         let bytes = group.segment.get() as u32;
         let links = [&group.route, &group.back].into_iter().flat_map(|route| route.iter());
+        if links.clone().any(|link| !self.has_constant_time(*link)) {
+            return None;
+        }
         let crossed = links.map(|link| &self.topology.links[*link]);
         let shared: f64 = crossed
             .map(|link| f64::from(link.medium.framing.on_wire(bytes)) * 8.0 / link.rate.bits_per_second())
             .sum();
         let own =
             group.access.map_or(0.0, |access| 4.0 * f64::from(bytes) * 8.0 / access.rate.bits_per_second());
-        Span::from_seconds(self.mean_base_rtt(group) + shared + own)
+        Some(Span::from_seconds(self.mean_base_rtt(group) + shared + own))
+    }
+
+    /// True if a link takes the same time for equal packets: no schedule, jitter or reordering, and no change.
+    fn has_constant_time(&self, link: usize) -> bool {
+        let Medium { link_schedule, impairments, .. } = &self.topology.links[link].medium;
+        let changes = self.at.iter().any(|change| match &change.set {
+            Setting::Rate(links, _) | Setting::Delay(links, _) => links.contains(&link),
+            _ => false,
+        });
+        link_schedule.is_none() && impairments.jitter.is_none() && impairments.reorder.is_none() && !changes
     }
 
     /// Mean base RTT of some flows of a class, by number, without transmission times, s; `flows` is not empty.

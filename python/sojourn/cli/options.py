@@ -379,7 +379,9 @@ def page(option: Option[Path], text: str | None) -> Path | None:
 
 def _result_folder(text: str) -> str:
     if not text.strip() or "\0" in text:
-        raise InputError(f"\"{text}\" is not a name; expected a folder that 'sojourn run --out' wrote")
+        raise InputError(
+            f"\"{text}\" is not a name; expected a folder that 'sojourn run --out' or 'sweep' wrote"
+        )
     return text
 
 

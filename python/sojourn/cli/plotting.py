@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +48,9 @@ def draw(
 
     kind = _kind(of)
     if qdisc is not None and kind != "certificate":
-        raise InputError(f"--qdisc: belongs to a certificate; expected none for a {kind}")
+        raise InputError(
+            f"--qdisc: belongs to a certificate; expected none, as {of} is the folder of a {kind}"
+        )
     figure = _drawn(KINDS[kind](of, qdisc, link), f"a {kind}", spec, paper)
     options.make_room(place)
     put_bytes(place, _saved(figure, place.suffix.lower().removeprefix(".")))
@@ -54,14 +58,25 @@ def draw(
 
 
 def _kind(of: str) -> str:
-    """What a name is of: a store, else a scenario, else a result."""
+    """Kind of the subject: the store of a sweep, else a scenario, else a result. Raises `InputError`."""
     from sojourn.cli.sweeping import is_store
     from sojourn.scenario import gallery
 
-    if is_store(Path(of)):
+    known = gallery()
+    try:
+        exists, is_file = Path(of).exists(), Path(of).is_file()
+    except OSError as error:
+        raise InputError(f"{of[:40]}...: is no name of a file ({error.strerror})") from None
+    if exists and is_store(Path(of)):
         return "sweep"
-    is_scenario = of in gallery() if not Path(of).exists() else Path(of).is_file()
-    return "certificate" if is_scenario else "result"
+    if exists or of in known:
+        return "certificate" if is_file or not exists else "result"
+    near = difflib.get_close_matches(of.removesuffix(".toml"), known, n=1)
+    hint = f'did you mean "{near[0]}"? ' if near else ""
+    raise InputError(
+        f"{of}: there is no such folder or scenario; {hint}expected a folder that 'sojourn run --out' or "
+        "'sojourn sweep' wrote, or a scenario"
+    )
 
 
 def _of_result(folder: str, _qdisc: str | None, link: str | None) -> Subject:
@@ -70,7 +85,7 @@ def _of_result(folder: str, _qdisc: str | None, link: str | None) -> Subject:
     with printing.hushed():
         result = Result.read(folder)
     if link is not None:
-        with _named("--"):
+        with _prefixed("--"):
             result.check_link(link)
         result = result.for_link(link)
     return Subject(result.plot)
@@ -88,7 +103,9 @@ def _of_scenario(file: str, qdisc: str | None, link: str | None) -> Subject:
     from sojourn.prove import prove
     from sojourn.scenario import load
 
-    return Subject(prove(load(file), qdisc, link=link).plot)
+    scenario = load(file)
+    with _prefixed("--"):
+        return Subject(prove(scenario, qdisc, link=link).plot)
 
 
 @dataclass(frozen=True)
@@ -100,8 +117,12 @@ class Subject:
     levels: Mapping[str, Sequence[object]] = field(default_factory=dict)
 
     def level(self, name: str, text: str) -> object:
-        """The value of an axis that is written so; other arguments are texts."""
-        return next((one for one in self.levels.get(name, ()) if str(one) == text), text)
+        """The value of an axis that a text is, as TOML or as it is shown; other arguments stay texts."""
+        try:
+            given = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            given = text
+        return next((one for one in self.levels.get(name, ()) if one == given or str(one) == text), text)
 
 
 #: How each kind is read.
@@ -121,14 +142,16 @@ def _drawn(of: Subject, what: str, spec: str, paper: tuple[str | None, str | Non
         on["width"] = width
     if style is not None:
         on["style"] = style
-    with _named("FIGURE: "):
+    with _prefixed("FIGURE: "):
         figure, arguments = parse(spec, type(of.plots), what, of.levels)
         given = {name: of.level(name, text) for name, text in arguments.items()}
+        if twice := of.arguments.keys() & given.keys():
+            raise InputError(f"{min(twice)}: is given by an option, too; expected once")
         return figure.draw(of.plots, {**of.arguments, **given}, on)
 
 
 @contextlib.contextmanager
-def _named(place: str) -> Iterator[None]:
+def _prefixed(place: str) -> Iterator[None]:
     """Begin the lines of an `InputError` with a place."""
     try:
         yield

@@ -46,7 +46,8 @@ class Controller(CustomLaw):
     ``types.SimpleNamespace(backlog_packets=50)``.
     """
 
-    #: Time between updates: text with a unit, 1 us or more. The first update is one period after the start.
+    #: Time between updates: text with a unit, 1 us or more; read once, at the start. The first update is one
+    #: period after it.
     period: str
 
     def update(self, seen: Observation) -> float:

@@ -52,6 +52,10 @@ def law_of(spec: str) -> tuple[str, Parameters, Rule]:
         if key in fixed:
             raise InputError(f"SPEC: {law}.{key}: is given twice; expected once")
         fixed[key] = value
+    if fixed.get("sampling", "fixed") != "fixed":
+        raise InputError(
+            f"SPEC: {law}.sampling is {fixed['sampling']}; expected fixed, as the law else designs itself"
+        )
     if "target" in fixed:
         raise InputError(f"SPEC: {law}.target is given; expected the target in --target alone")
     variants = (f"{law}:{key}={value}" for key, value in fixed.items())

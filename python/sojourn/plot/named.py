@@ -23,7 +23,7 @@ TEXTS = ("str", "str | None", "float | str | None")
 
 @dataclass(frozen=True)
 class Figure:
-    """A method of a class of plots: its name, its first sentence, and its own arguments that are texts."""
+    """A method of a class of plots: its name, first sentence, and own arguments of texts and numbers."""
 
     name: str
     summary: str
@@ -31,13 +31,16 @@ class Figure:
     arguments: Mapping[str, str | None]
     #: Arguments without a default.
     needs: tuple[str, ...]
+    #: Those that may be numbers.
+    numbers: tuple[str, ...]
 
     def draw(self, plots: Any, given: Mapping[str, Any], paper: Paper) -> Axes:
         """The picture, on paper of its own if that is given. Raises `InputError`."""
         for name in self.needs:
             if name not in given:
                 raise InputError(f"{self.name}: lacks {name}; expected such as {self.name}:{name}=VALUE")
-        drawn: Axes = getattr(plots, self.name)(**given, **paper)
+        own = {name: _number(value) if name in self.numbers else value for name, value in given.items()}
+        drawn: Axes = getattr(plots, self.name)(**own, **paper)
         return drawn
 
 
@@ -68,7 +71,16 @@ def _figure(of: type, name: str) -> Figure:
         summary,
         {one.name: None if one.default is empty else one.default for one in own},
         tuple(one.name for one in own if one.default is empty),
+        tuple(one.name for one in own if "float" in str(one.annotation)),
     )
+
+
+def _number(text: str) -> float | str:
+    """The number that a text is, or the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def parse(

@@ -69,7 +69,7 @@ def section(result: Result) -> str:
                 ax.set_yticklabels([])
         drawn[kind] = axes[0]
     rest = not_drawn([f"{one.noun} of {one.traffic_class}" for one in left])
-    alt = "What users notice under each qdisc: " + ", ".join(one.title for one in shown) + "."
+    alt = "What users notice under each qdisc: " + ", ".join(map(_title, shown)) + "."
     return f'<figure id="users">{pictures("users", alt, drawn)}\n{rest}</figure>\n'
 
 

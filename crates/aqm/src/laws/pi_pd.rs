@@ -35,8 +35,8 @@
 //! T_s = 2 k alpha (T_1 + 2 R) / (S - 3 k alpha)                                  (c)
 //! ```
 //!
-//! at most R, a sample a round trip: also where alpha is too large for any period.
-//! A light load is sampled slowly, a heavy one often.
+//! from 1 ms to R, a sample a round trip. A light load is sampled slowly, a heavy
+//! one often. Where R is shorter than (c), alpha is that of (b) at R.
 //!
 //! p is clamped to [0, 1] and the clamped value is the next p(k-1), so that there
 //! is no windup. Without a link rate p is constant. After a stall the missed
@@ -109,7 +109,7 @@ sojourn_params::params! {
         /// step of p at an error equal to its divisor; without it the step follows the load
         alpha "alpha": Option<f64> = None, in above 0.0 to 1.0,
             "designed for the link and the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a \
-             fixed 2e-4 is stable from 63 flows on up to 0.25 s. With sampling = load 8e-4";
+             fixed 2e-4 is stable from 63 flows on up to 0.25 s. With sampling = load 8e-4, and less where the period would be longer than its bound";
         /// what sets the sampling period: its key, or the load, for a constant alpha
         sampling "T_s": Sampling = Sampling::Fixed, "the paper's; load is its future work";
         /// sampling period, the longest one with sampling = load
@@ -137,9 +137,11 @@ pub struct PiPd {
     /// B, packets.
     buffer: f64,
     form: Form,
-    /// The longest period if T_s follows the load, else T_s.
-    longest: Span,
     sampling: Sampling,
+    /// T_s; if it follows the load, the longest one, and None: R.
+    period: Option<Span>,
+    /// alpha, or 0 where it is designed.
+    alpha: f64,
     start: State,
 
     now: State,
@@ -165,15 +167,18 @@ impl PiPd {
     pub fn new(params: &Params, context: &LinkContext) -> Result<PiPd, InputError> {
         let target = room_both_ways(params.target, context)?;
         let path = Path::new(params.capacity, params.rtt, target, context)?;
-        let usual = match params.sampling {
-            Sampling::Fixed => usual_period(target, path.capacity),
-            Sampling::Load => Span::from_seconds(path.rtt),
-        };
-        let longest = params.period.unwrap_or(usual);
+        let sampling = params.sampling;
+        let usual = (sampling == Sampling::Fixed).then(|| usual_period(target, path.capacity));
+        let period = params.period.or(usual);
         let buffer = if context.limit.is_finite() { context.limit } else { UNLIMITED * target };
-        let start = State { alpha: 0.0, period: longest, schedule: None, p: 0.0, backlog: 0.0, growth: 0.0 };
-        let (form, sampling) = (params.form, params.sampling);
-        let mut controller = PiPd { target, buffer, form, longest, sampling, start, now: start };
+        let alpha = match sampling {
+            Sampling::Fixed => params.alpha.unwrap_or_default(),
+            Sampling::Load => params.alpha.unwrap_or(PAPERS_ALPHA),
+        };
+        let first = period.unwrap_or(Span::from_seconds(path.rtt));
+        let start = State { alpha, period: first, schedule: None, p: 0.0, backlog: 0.0, growth: 0.0 };
+        let mut controller =
+            PiPd { target, buffer, form: params.form, sampling, period, alpha, start, now: start };
         controller.begin(params, context, path)?;
         controller.reset();
         Ok(controller)
@@ -255,7 +260,7 @@ impl Analysis for PiPd {
             return None;
         }
         let (alpha, period) = self.now.schedule.map_or((self.now.alpha, self.now.period), |schedule| {
-            self.designed(&GainSchedule { load: Load::at(point.p), ..schedule })
+            self.designed(&plant_at(&GainSchedule { load: Load::at(point.p), ..schedule }))
         });
         let half = alpha / (2.0 * self.target);
         let one_sided = Linear { partial: Some(ONE_SIDED), ..Linear::steps(half, -half, period) };
@@ -297,62 +302,54 @@ impl PiPd {
 
     /// Sets the initial alpha and T_s, and the schedule of one of them.
     fn begin(&mut self, params: &Params, context: &LinkContext, path: Path) -> Result<(), InputError> {
-        let constant = match self.sampling {
-            Sampling::Fixed => params.alpha,
-            Sampling::Load => Some(params.alpha.unwrap_or(PAPERS_ALPHA)),
-        };
-        self.start.alpha = constant.unwrap_or_default();
-        if self.sampling == Sampling::Fixed && constant.is_some() {
+        if self.sampling == Sampling::Fixed && params.alpha.is_some() {
             return Ok(());
         }
         let flows = context.long_flows(params.flows);
-        if !params.schedule && flows.is_none() {
-            return Err(unknown("flows", "the number of long flows"));
-        }
-        let schedule = GainSchedule { load: Load::new(flows, &path), path };
-        (self.start.alpha, self.start.period) = match flows {
-            Some(flows) if !params.schedule => {
-                self.designed_for(&TcpQueue::of(Network { flows, capacity: path.capacity, rtt: path.rtt }))
-            }
-            _ => self.designed(&schedule),
+        let plant = if params.schedule {
+            let schedule = GainSchedule { load: Load::new(flows, &path), path };
+            self.start.schedule = Some(schedule);
+            plant_at(&schedule)
+        } else {
+            let flows = flows.ok_or_else(|| unknown("flows", "the number of long flows"))?;
+            TcpQueue::of(Network { flows, capacity: path.capacity, rtt: path.rtt })
         };
-        self.start.schedule = params.schedule.then_some(schedule);
+        (self.start.alpha, self.start.period) = self.designed(&plant);
         Ok(())
     }
 
-    /// Updates alpha, or T_s, from the average p.
+    /// Updates alpha and T_s from the average p.
     fn follow(&mut self, elapsed: f64) {
         let Some(schedule) = &mut self.now.schedule else { return };
         schedule.load.observe(self.now.p, elapsed);
-        let schedule = *schedule;
-        (self.now.alpha, self.now.period) = self.designed(&schedule);
+        let plant = plant_at(schedule);
+        (self.now.alpha, self.now.period) = self.designed(&plant);
     }
 
-    /// alpha and T_s at the load of `schedule`.
-    fn designed(&self, schedule: &GainSchedule) -> (f64, Span) {
-        self.designed_for(&TcpQueue::at(schedule.load.p(), schedule.path.capacity, schedule.path.rtt))
-    }
-
-    /// Equation (b) or (c).
-    fn designed_for(&self, plant: &TcpQueue) -> (f64, Span) {
+    /// alpha and T_s: equation (b), or (c) within its bounds.
+    fn designed(&self, plant: &TcpQueue) -> (f64, Span) {
         let (low, high) = (self.target, self.buffer - self.target);
         let spread = match self.form {
             Form::Switch => low.min(high),
             Form::Pd => high,
             Form::Sum => 1.0 / (1.0 / low + 1.0 / high),
         };
-        match self.sampling {
-            Sampling::Fixed => {
-                let period = self.longest.seconds();
-                ((integral_gain(plant, period) * period * spread).min(1.0), self.longest)
-            }
+        let longest = self.period.unwrap_or(Span::from_seconds(plant.tau1));
+        let period = match self.sampling {
+            Sampling::Fixed => longest,
             Sampling::Load => {
-                let alpha = self.start.alpha;
-                let period = fitting_period(plant, alpha / spread).min(self.longest.seconds());
-                (alpha, Span::from_seconds(period).max(SHORTEST.min(self.longest)))
+                let fitting = fitting_period(plant, self.alpha / spread).min(longest.seconds());
+                Span::from_seconds(fitting).max(SHORTEST.min(longest))
             }
-        }
+        };
+        let alpha = (integral_gain(plant, period.seconds()) * period.seconds() * spread).min(1.0);
+        let most = if self.sampling == Sampling::Load { self.alpha } else { 1.0 };
+        (alpha.min(most), period)
     }
+}
+
+fn plant_at(schedule: &GainSchedule) -> TcpQueue {
+    TcpQueue::at(schedule.load.p(), schedule.path.capacity, schedule.path.rtt)
 }
 
 /// Equation (14): backlog at the next sample, from its last two steps. After a step of 0 there is no ratio; the ratio
@@ -370,11 +367,13 @@ pub fn integral_gain(plant: &TcpQueue, period: f64) -> f64 {
     1.0 / (2.0 * plant.gain * (plant.tau2 + 2.0 * plant.tau1 + 1.5 * period))
 }
 
-/// Equation (c), s: period at which `gain`, 1/packet, is the integral gain of a period; infinite if there is none.
-fn fitting_period(plant: &TcpQueue, gain: f64) -> f64 {
-    let room = 1.0 - 3.0 * plant.gain * gain;
-    let period = 2.0 * plant.gain * gain * (plant.tau2 + 2.0 * plant.tau1) / room;
-    if room > 0.0 { period } else { f64::INFINITY }
+/// Equation (c), s: period at which the integral gain moves p by `step` a packet; infinite if there is none.
+fn fitting_period(plant: &TcpQueue, step: f64) -> f64 {
+    let room = 1.0 - 3.0 * plant.gain * step;
+    if room <= 0.0 {
+        return f64::INFINITY;
+    }
+    2.0 * plant.gain * step * (plant.tau2 + 2.0 * plant.tau1) / room
 }
 
 /// Target, packets; an error without room in the buffer on both sides of it.
@@ -394,7 +393,7 @@ fn usual_period(target: f64, capacity: f64) -> Span {
 
 /// Size of an unlimited buffer, in targets: the paper's 800 packets over 200.
 const UNLIMITED: f64 = 4.0;
-/// Shortest period that is not given.
+/// Shortest default or adapted period.
 const SHORTEST: Span = Span::from_millis(1);
 /// Table 1's alpha.
 const PAPERS_ALPHA: f64 = 8e-4;
@@ -413,6 +412,7 @@ const USUAL_TARGET: f64 = 100.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::Law;
 
     /// The paper's link and buffer.
     fn context() -> LinkContext {
@@ -508,12 +508,7 @@ mod tests {
 
     #[test]
     fn a_sampling_period_that_follows_the_load_has_alpha_as_its_design() {
-        let law = |params: &dyn Fn(&mut Params)| {
-            let mut of = Params { sampling: Sampling::Load, period: None, ..papers(Form::Switch) };
-            of.rtt = Some(Span::from_millis(150));
-            params(&mut of);
-            PiPd::new(&of, &context())
-        };
+        let law = adapted;
         // Heavy loads: (b) at the period of (c) is alpha again.
         for flows in [150.0, 200.0, 300.0] {
             let sampled = law(&|params| (params.flows, params.schedule) = (Some(flows), false)).unwrap();
@@ -537,20 +532,60 @@ mod tests {
         assert_eq!(sampled.period().to_string(), "1.753107 ms", "docs/laws/pi_pd.md");
         let sampled = law(&|params| (params.flows, params.schedule) = (Some(150.0), false)).unwrap();
         assert_eq!(sampled.period().to_string(), "9.419076 ms", "docs/laws/pi_pd.md");
-        // A light load: a sample a round trip, or the given longest period.
-        let light = law(&|params| params.flows = Some(10.0)).unwrap();
-        assert_eq!(light.period(), Span::from_millis(150));
-        let given = Span::from_millis(40);
-        let light = law(&|params| (params.flows, params.period) = (Some(10.0), Some(given))).unwrap();
-        assert_eq!(light.period(), given);
-        // It follows the average p, and the law's updates follow it.
-        let mut heavy = law(&|_| ()).unwrap();
-        let before = heavy.period();
-        keep(&mut heavy, 800.0, 1000);
-        assert!(heavy.period() < before, "{} {before}", heavy.period());
-        assert_eq!(heavy.alpha(), 8e-4);
+    }
+
+    /// The law with an adapted period at 150 ms.
+    fn adapted(change: &dyn Fn(&mut Params)) -> Result<PiPd, InputError> {
+        let mut of = Params { sampling: Sampling::Load, period: None, ..papers(Form::Switch) };
+        of.rtt = Some(Span::from_millis(150));
+        change(&mut of);
+        PiPd::new(&of, &context())
+    }
+
+    #[test]
+    fn a_light_load_is_sampled_at_the_bound_with_the_alpha_of_that_period() {
+        for given in [None, Some(Span::from_millis(40))] {
+            let light = adapted(&|params| (params.flows, params.period) = (Some(20.0), given)).unwrap();
+            let period = given.unwrap_or(Span::from_millis(150));
+            assert_eq!(light.period(), period);
+            let same = Params {
+                alpha: None,
+                flows: Some(20.0),
+                rtt: Some(Span::from_millis(150)),
+                period: Some(period),
+                ..papers(Form::Switch)
+            };
+            assert_eq!(light.alpha(), PiPd::new(&same, &context()).unwrap().alpha());
+            assert!(light.alpha() < 8e-4);
+        }
+        // The shortest one is 1 ms.
+        let heavy = adapted(&|params| (params.flows, params.schedule) = (Some(1000.0), false)).unwrap();
+        assert_eq!((heavy.period(), heavy.alpha()), (Span::from_millis(1), 8e-4));
+    }
+
+    #[test]
+    fn an_adapted_period_follows_the_average_p_and_the_link() {
+        let mut law = Periodic::new(adapted(&|_| ()).unwrap());
+        let update = |law: &mut Periodic<PiPd>| {
+            let due = law.next_update().unwrap();
+            law.on_update(due, &Observation { now: due, ..seen(800.0, 0.01) });
+            law.next_update().unwrap().since(due)
+        };
+        let first = update(&mut law);
+        for _ in 0..2000 {
+            update(&mut law);
+        }
+        assert!(update(&mut law) < first);
+        // A faster link has a shorter round trip, which is the bound.
+        let base = LinkContext { base_rtt: Some(Span::from_millis(100)), ..context() };
+        let light = Params { sampling: Sampling::Load, flows: Some(10.0), ..Params::default() };
+        let mut law = PiPd::new(&light, &base).unwrap();
+        assert_eq!(law.period(), Span::from_seconds(0.1 + 100.0 / 3750.0));
+        law.on_link_change(Rate::from_bits_per_second(7500.0 * 8000.0));
+        law.update(&seen(0.0, 0.01));
+        assert_eq!(law.period(), Span::from_seconds(0.1 + 100.0 / 7500.0));
         // Without an estimate of the load there must be a number of flows.
-        assert!(law(&|params| params.schedule = false).is_err());
+        assert!(adapted(&|params| params.schedule = false).is_err());
     }
 
     #[test]
