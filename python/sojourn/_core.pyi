@@ -27,6 +27,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Shell",
     "Signal",
     "Ticket",
     "TracedLaw",
@@ -576,6 +577,17 @@ def passage_of_trace(text: str, qdisc: str | None = None) -> dict[str, float | i
 
     Raises `ValueError` for a line that cannot be read.
     """
+
+@final
+class Shell:
+    """The links of a scenario between two namespaces, for programs that enter them."""
+
+    def __new__(cls, scenario: Scenario, seed: int) -> Shell:
+        """Open them, in a process that has left the machine. Raises `LiveRefused` and `OSError`."""
+    def enter(self, place: int) -> None:
+        """Move this thread into the senders' namespace (0) or the receivers' (1)."""
+    def close(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Close them: a dict of each link's qdisc, and the trust."""
 
 def leave_machine() -> None:
     """Move this process, of one thread, out of the machine's network for good. Raises `LiveRefused`."""

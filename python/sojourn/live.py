@@ -1,20 +1,23 @@
 """A live run: a process of its own, which leaves the machine's network before anything else.
 
-`measure` starts it, follows it, and returns what it measured. The process (`serve`) reads one request from
+`measure` starts it, follows it, and returns what it measured; `shell` has a command of the user in its place,
+with the scenario's links between it and its servers. The process (`serve`) reads one request from
 its stdin, which stays open as long as its parent is there: it ends with that at once, and the kernel
 removes its namespaces and devices.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import operator
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -29,7 +32,10 @@ if TYPE_CHECKING:
     from sojourn.custom.template import LawTemplate
     from sojourn.scenario import Scenario
 
-__all__ = ["LiveLink", "LiveRun", "measure", "serve"]
+__all__ = ["CLIENT", "SERVER", "LiveLink", "LiveRun", "Served", "measure", "serve", "shell"]
+
+#: Addresses of the receivers' namespace, in which servers run, and of the senders'.
+SERVER, CLIENT = "10.90.0.2", "10.90.0.1"
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,72 @@ class _Request:
     trace: Path | None
     path: list[str]
 
+    def answer(self, send: _Send) -> LiveRun:
+        """The measurements; sends the progress meanwhile."""
+        ticket = _core.Ticket()
+        threading.Thread(target=_report, args=(ticket, send), daemon=True).start()
+        run = _core.run(self.scenario, self.seed, ticket, law=self.law, plant="live", trace=self.trace)
+        return LiveRun.of(run)
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the links did for a command of the user."""
+
+    #: The command's exit code.
+    code: int
+    #: Of each qdisc: its link, counts and mean sojourn.
+    links: list[dict[str, Any]]
+    trust: dict[str, float | int | str | None]
+
+
+@dataclass(frozen=True)
+class _Shell:
+    """A command at the senders' end, and servers at the receivers'."""
+
+    scenario: Scenario
+    seed: int
+    command: list[str]
+    servers: list[list[str]]
+    #: Files of the command: stdin, stdout and stderr.
+    files: list[int]
+    path: list[str]
+
+    def answer(self, _send: _Send) -> Served:
+        """Run the command to its end."""
+        # An interrupt at the terminal is for the command.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        links = _core.Shell(self.scenario, self.seed)
+        with contextlib.ExitStack() as stack:
+            links.enter(1)
+            for server in self.servers:
+                nothing = subprocess.DEVNULL
+                running = subprocess.Popen(
+                    [*_ENDS_WITH_US, *server], stdin=nothing, stdout=nothing, stderr=nothing
+                )
+                stack.callback(running.wait)
+                stack.callback(running.kill)
+            links.enter(0)
+            stdin, stdout, stderr = self.files
+            environment = os.environ | {"SOJOURN_SERVER": SERVER, "SOJOURN_CLIENT": CLIENT}
+            command = [*_ENDS_WITH_US, *self.command]
+            code = subprocess.call(command, stdin=stdin, stdout=stdout, stderr=stderr, env=environment)
+        return Served(code, *links.close())
+
+
+#: In front of a command: it is killed when this process ends (PR_SET_PDEATHSIG of prctl(2) is 1), and an
+#: interrupt ends it.
+_ENDS_WITH_US = (
+    sys.executable,
+    "-ISc",
+    "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL); "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])",
+)
+
+
+#: Sends a message of a kind.
+_Send = Callable[[str, object], None]
+
 
 # ---- The parent's side --------------------------------------------------------------------------------
 
@@ -91,6 +163,31 @@ def measure(
             f"--plant live: a law in Python cannot go to the process of the run ({error}); "
             "expected one of a file, as FILE.py:CLASS"
         ) from None
+    with _serving(request, start_new_session=True) as messages:
+        found: LiveRun = _followed(messages, ticket)
+        return found
+
+
+def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequence[Sequence[str]]) -> Served:
+    """Run a command at the senders' end of a scenario's links, with our stdin, stdout and stderr.
+
+    The servers run at the other end, and end with it. Raises as `measure`.
+    """
+    files = [os.dup(number) for number in range(3)]
+    try:
+        own = list(map(list, servers))
+        request = _pickled(_Shell(scenario, seed, list(command), own, files, sys.path))
+        with _serving(request, pass_fds=files) as messages:
+            found: Served = _followed(messages, None)
+            return found
+    finally:
+        for number in files:
+            os.close(number)
+
+
+@contextlib.contextmanager
+def _serving(request: bytes, **how: Any) -> Iterator[IO[bytes]]:
+    """The messages of a process that serves a request; it is killed in the end."""
     command = [sys.executable, "-c", "from sojourn.live import serve; serve()"]
     paths = [_home(), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -98,15 +195,15 @@ def measure(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        start_new_session=True,
         env=environment,
+        **how,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
             process.stdin.write(len(request).to_bytes(8, "big") + request)
             process.stdin.flush()
-            return _followed(process.stdout, ticket)
+            yield process.stdout
         except BrokenPipeError:
             raise OSError("the process of the run ended at its start") from None
         finally:
@@ -131,7 +228,7 @@ def _class_in(path: str, name: str) -> Any:
     return operator.attrgetter(name)(module_of(path, "--qdisc"))
 
 
-def _pickled(request: _Request) -> bytes:
+def _pickled(request: _Request | _Shell) -> bytes:
     into = io.BytesIO()
     _Pickler(into).dump(request)
     return into.getvalue()
@@ -142,20 +239,19 @@ def _home() -> str:
     return str(Path(__file__).resolve().parent.parent)
 
 
-def _followed(messages: IO[bytes], ticket: _core.Ticket) -> LiveRun:
-    """Follow a run up to its end."""
+def _followed(messages: IO[bytes], ticket: _core.Ticket | None) -> Any:
+    """Follow a request up to its answer."""
     while True:
         try:
             kind, content = pickle.load(messages)
         except EOFError:
             raise OSError("the process of the run ended without a result") from None
         match kind:
-            case "progress":
+            case "progress" if ticket is not None:
                 ticket.check()
                 ticket.progress = content
             case "done":
-                found: LiveRun = content
-                return found
+                return content
             case "refused":
                 raise MissingError(*_advice(*content))
             case _:
@@ -214,14 +310,9 @@ def _run() -> None:
     data = sys.stdin.buffer.read(length)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        request: _Request = pickle.loads(data)
+        request: _Request | _Shell = pickle.loads(data)
         sys.path[:] = request.path
-        ticket = _core.Ticket()
-        threading.Thread(target=_report, args=(ticket, send), daemon=True).start()
-        run = _core.run(
-            request.scenario, request.seed, ticket, law=request.law, plant="live", trace=request.trace
-        )
-        send("done", LiveRun.of(run))
+        send("done", request.answer(send))
     except _core.LiveRefused as refused:
         send("refused", refused.args)
     except BaseException as error:

@@ -89,6 +89,7 @@ MODULES = {
         "flent",
         "custom",
         "listed",
+        "live",
         "ocq",
         "plot",
         "prove",

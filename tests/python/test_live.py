@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -179,6 +180,62 @@ def _children(process):
             return found
         time.sleep(0.05)
     return []
+
+
+FETCH = """
+import os, sys, time, urllib.request
+place = f"http://{os.environ['SOJOURN_SERVER']}:8080/large"
+for _ in range(100):
+    try:
+        size = len(urllib.request.urlopen(place, timeout=20).read())
+        open("fetched", "w").write(str(size))
+        break
+    except OSError:
+        time.sleep(0.1)
+else:
+    sys.exit("no server")
+"""
+
+
+def test_programs_of_the_user_run_over_the_links(live, sojourn, folder):
+    live()
+    (folder / "large").write_bytes(bytes(2_000_000))
+    (folder / "fetch.py").write_text(FETCH)
+    server = f"{sys.executable} -m http.server 8080 --bind 10.90.0.2"
+    command = f"{sys.executable} fetch.py"
+    done = sojourn("lab", "live.toml", "--shell", "--server", server, "--command", command)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(f"note: server 10.90.0.2 ({sys.executable}), this end 10.90.0.1")
+    link, trust_line = done.stdout.splitlines()
+    assert (folder / "fetched").read_text() == "2000000"
+    # The server sends, so that its packets take the way back: requests and acknowledgments pass the qdisc.
+    found = re.match(r"bottleneck, pi2: (\d+) packets delivered, 0 dropped, 0 marked; mean sojourn", link)
+    assert int(found[1]) > 300
+    assert trust_line.startswith(("good; ", "degraded; "))
+
+
+def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):
+    live()
+    done = sojourn("lab", "live.toml", "--shell", "--server", "true", "--command", "exit 7")
+    assert done.returncode == 1
+    assert "--command: ended with code 7" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--command", "true"], "--command, --server: belong to --shell; expected none without it"),
+        (["--shell", "--json"], "--json: belongs to a run; expected none with --shell"),
+        (["--shell", "--qdisc", "pi", "--qdisc", "red"], "--qdisc: is given several times; expected one"),
+        (["--shell", "--server", "nosuch x"], '--server: "nosuch" is not installed; expected a command'),
+        (["--shell", "--server", "'"], '--server: "\'" is not a command (No closing quotation)'),
+    ],
+)
+def test_options_of_the_shell_that_do_not_fit_are_named(folder, sojourn, arguments, error):
+    (folder / "live.toml").write_text(LIVE)
+    done = sojourn("lab", "live.toml", *arguments)
+    assert done.returncode == 2
+    assert error in done.stderr
 
 
 def test_what_no_live_run_carries_is_named(sojourn, folder):

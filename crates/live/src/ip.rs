@@ -4,9 +4,10 @@
 
 use sojourn_units::Ecn;
 
-/// Protocol numbers with ports.
+/// Protocol numbers with ports, and that of echoes.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const ICMP: u8 = 1;
 /// Length of the IPv6 header, bytes.
 const V6_HEADER: usize = 40;
 /// Congestion experienced, in the two lowest bits.
@@ -24,6 +25,38 @@ pub fn ports(packet: &[u8]) -> Option<(u16, u16)> {
     }
     let ports = packet.get(header..header + 4)?;
     Some((u16::from_be_bytes([ports[0], ports[1]]), u16::from_be_bytes([ports[2], ports[3]])))
+}
+
+/// Packets that belong together whatever their direction: protocol, and the ports of both ends or the number of an echo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Talk {
+    protocol: u8,
+    sender: u16,
+    receiver: u16,
+}
+
+/// The talk of a packet to the receiver, or back from there; None: it is no IP packet.
+pub fn talk(packet: &[u8], to_receiver: bool) -> Option<Talk> {
+    let (protocol, header) = match version(packet)? {
+        4 => (packet[9], usize::from(packet[0] & 0x0f) * 4),
+        _ => (packet[6], V6_HEADER),
+    };
+    let echo = || {
+        let echo = packet.get(header + 4..header + 6).filter(|_| protocol == ICMP)?;
+        Some((u16::from_be_bytes([echo[0], echo[1]]), 0))
+    };
+    let (from, to) = ports(packet).or_else(echo).unwrap_or_default();
+    let (sender, receiver) = if to_receiver || protocol == ICMP { (from, to) } else { (to, from) };
+    Some(Talk { protocol, sender, receiver })
+}
+
+/// DSCP of a packet; that of anything else is 0.
+pub fn dscp(packet: &[u8]) -> u8 {
+    match version(packet) {
+        Some(4) => packet[1] >> 2,
+        Some(_) => ((packet[0] & 0x0f) << 2) | (packet[1] >> 6),
+        None => 0,
+    }
 }
 
 /// ECN bits of a packet; those of anything else: not capable.

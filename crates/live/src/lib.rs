@@ -9,8 +9,8 @@
 //! [`network`] is the links between the two, without I/O: a discrete-event simulation that is given the times of
 //! arrival, and computes departures in nominal time, so that a late loop delays packets and changes no rate. [`ip`] reads
 //! and marks packets. [`namespace`] has the private namespaces, which live as long as their process does: nothing is left
-//! behind, whatever ends it. [`plant`] moves packets between the two, [`endpoints`] serves the scenario's workload with
-//! sockets of the kernel, and [`run`] makes a run of a scenario of all. What is measured is what the packet plant
+//! behind, whatever ends it. [`relay`] moves packets between the two, and is a [`plant`] as the simulator's; [`endpoints`] serves the scenario's workload with
+//! sockets of the kernel, and [`run`] makes a run of a scenario of all. In a [`shell`] programs of the user are the endpoints. What is measured is what the packet plant
 //! measures, by the same recorder; [`trust`] judges whether the machine kept time.
 
 pub mod clock;
@@ -30,9 +30,13 @@ pub mod network;
 #[cfg(target_os = "linux")]
 pub mod plant;
 #[cfg(target_os = "linux")]
+pub mod relay;
+#[cfg(target_os = "linux")]
 pub mod run;
 #[cfg(target_os = "linux")]
 pub mod scheduling;
+#[cfg(target_os = "linux")]
+pub mod shell;
 #[cfg(target_os = "linux")]
 pub mod trust;
 

@@ -100,24 +100,13 @@ pub(crate) struct Kept {
 impl<P: Probe> Network<P> {
     /// A network at rest.
     pub fn new(links: Vec<LinkPlan>, flows: Vec<Flow>, changes: Vec<Change>, probe: P) -> Network<P> {
-        let mut links: Vec<Link> = links.into_iter().map(Link::new).collect();
-        for (number, flow) in flows.iter().enumerate() {
-            let back = FlowTag { from_host: flow.tag.to_host, to_host: flow.tag.from_host, ..flow.tag };
-            for (route, tag) in flow.routes.iter().zip([flow.tag, back]) {
-                for link in route {
-                    if let Some(qdisc) = &mut links[*link as usize].qdisc {
-                        qdisc.flow_joined(FlowId(number as u32), tag);
-                    }
-                }
-            }
-        }
+        let links: Vec<Link> = links.into_iter().map(Link::new).collect();
         let managed = (0..links.len()).filter(|link| links[*link].qdisc.is_some()).collect();
-        let state = |flow: Flow| State { routes: flow.routes, transits: Transits::default(), smoothed: None };
-        Network {
+        let mut network = Network {
             due: changes.iter().enumerate().map(|(number, change)| Reverse((change.time, number))).collect(),
             links,
             managed,
-            flows: flows.into_iter().map(state).collect(),
+            flows: Vec::with_capacity(flows.len()),
             changes,
             travelling: BinaryHeap::new(),
             order: 0,
@@ -125,7 +114,26 @@ impl<P: Probe> Network<P> {
             work: 0,
             probe,
             trace: None,
+        };
+        for flow in flows {
+            network.join(flow);
         }
+        network
+    }
+
+    /// Adds a flow; its number is the next one.
+    pub fn join(&mut self, flow: Flow) -> u32 {
+        let number = self.flows.len() as u32;
+        let back = FlowTag { from_host: flow.tag.to_host, to_host: flow.tag.from_host, ..flow.tag };
+        for (route, tag) in flow.routes.iter().zip([flow.tag, back]) {
+            for link in route {
+                if let Some(qdisc) = &mut self.links[*link as usize].qdisc {
+                    qdisc.flow_joined(FlowId(number), tag);
+                }
+            }
+        }
+        self.flows.push(State { routes: flow.routes, transits: Transits::default(), smoothed: None });
+        number
     }
 
     /// Writes the calls of the qdisc of a link, and its answers.

@@ -5,7 +5,8 @@ use crate::clock::Clock;
 use crate::endpoints::{Endpoints, Plan, Reports};
 use crate::namespace::{self, Namespaces, Refused, Settings, Tun};
 use crate::network::{Flow, Network};
-use crate::plant::{Live, Traffic};
+use crate::plant::Live;
+use crate::relay::{Relay, Traffic};
 use crate::scheduling::{self, Class};
 use crate::trust::Trust;
 use sojourn_aqm::{FlowTag, Limit};
@@ -109,7 +110,7 @@ impl Run {
             if let Some((out, (link, header))) = header {
                 network.record(link, QdiscLog::new(out, header));
             }
-            Live::new(network, classes, devices, reports, clock)
+            Live::new(Relay::new(network, devices, clock), classes, reports)
         });
         Ok(Run { observed, endpoints: Some(endpoints), counters: None, class, load_before, packet_time })
     }
@@ -140,7 +141,7 @@ impl Run {
         let live = self.observed.plant();
         let traffic = live.traffic();
         let trust = Trust {
-            lateness: live.lateness().clone(),
+            lateness: live.relay().lateness().clone(),
             packet_time: self.packet_time,
             device_drops: counters.device_drops,
             class: self.class,
@@ -277,7 +278,7 @@ fn tagged(links: &[LinkPlan], classes: &[ClassPlan], flows: &[FlowPlan]) -> Vec<
 }
 
 /// Time of the mean packet at the fastest link that has a qdisc.
-fn shortest_packet(scenario: &Scenario) -> Span {
+pub(crate) fn shortest_packet(scenario: &Scenario) -> Span {
     let contexts = scenario.contexts();
     let time = |link: usize| contexts[link].rate.time_for(Bytes::new(contexts[link].packet as u64));
     scenario.topology.managed().map(time).min().unwrap_or_default()

@@ -39,7 +39,9 @@ mod _core {
     #[pymodule_export]
     use crate::quantities::quantity;
     #[pymodule_export]
-    use crate::run::{LinkRun, Run, Ticket, check_fluid, check_live, check_records, leave_machine, run};
+    use crate::run::{
+        LinkRun, Run, Shell, Ticket, check_fluid, check_live, check_records, leave_machine, run,
+    };
     #[pymodule_export]
     use crate::scenario::Scenario;
     #[pymodule_export]

@@ -28,6 +28,7 @@ from sojourn.cli import (
     replaying,
     reproducing,
     running,
+    shelling,
     sweeping,
     usage,
 )
@@ -210,7 +211,8 @@ def run(
     cls=Command,
     epilog="\b\nExample:\n  sojourn lab dumbbell --set duration=20s --set warmup=5s \\\n"
     "      --set 'at=[]' --qdisc pi2 --qdisc fq_codel\n"
-    "  sojourn lab home/evening --set duration=30s --set warmup=5s --seeds 1..3 --out results/live",
+    "  sojourn lab home/evening --set duration=30s --set warmup=5s --seeds 1..3 --out results/live\n"
+    "  sojourn lab dumbbell --qdisc fq_codel --shell --command 'flent tcp_nup -l 20 -H 10.90.0.2'",
 )
 @door
 def lab(
@@ -228,6 +230,9 @@ def lab(
     all_metrics: Annotated[bool, typer.Option("--all", help=options.ALL)] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
+    shell: Annotated[bool, typer.Option("--shell", help=options.SHELL)] = False,
+    command: Annotated[str | None, options.COMMAND.declared] = None,
+    server: Annotated[list[str] | None, options.SERVER.declared] = None,
 ) -> None:
     """Run a scenario live: packets of this machine's own TCP through its qdiscs, in real time.
 
@@ -238,6 +243,18 @@ def lab(
     Exit code 1: a run is void, or failed. 2: the scenario has a part that no live run carries. 3: this
     machine does not allow live runs; the line has what would.
     """
+    if shell:
+        measured = {"--cc": cc, "--record": record, "--window": window, "--seeds": seeds, "--out": out}
+        for name, given in {**measured, "--format": form, "--all": all_metrics, "--json": as_json}.items():
+            if given:
+                raise errors.InputError(f"{name}: belongs to a run; expected none with --shell")
+        number = options.SEED.or_none(seed)
+        lab_of = shelling.Lab(file, qdisc, options.overrides(assign), 1 if number is None else number)
+        servers = [options.SERVER(one) for one in server or []]
+        shelling.run(lab_of, options.COMMAND.or_none(command), servers)
+        return
+    if command is not None or server:
+        raise errors.InputError("--command, --server: belong to --shell; expected none without it")
     folder = options.RESULT.or_none(out)
     chosen = options.RunOptions(
         file=file,

@@ -246,6 +246,18 @@ def _too_many(text: str) -> InputError:
 
 
 SEED = Option(("--seed",), "N", _seed, "The seed, a whole number from 0 (default: 1).")
+COMMAND = Option(("--command",), "TEXT", word, "With --shell: run this command in place of a shell.")
+SERVER = Option(
+    ("--server",),
+    "COMMAND",
+    word,
+    "With --shell: a server at the other end, in place of netserver, irtt and iperf3 where they are "
+    "installed. Repeat it for several.",
+)
+SHELL = (
+    "Open a shell at the senders' end of the links, for programs of your own: the server is 10.90.0.2. The "
+    "scenario's flows do not run."
+)
 SEEDS = Option(
     ("--seeds",),
     "A..B,N",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sojourn.result import Result, Row
 
-__all__ = ["NUMBERS", "VERDICTS", "lines", "void_line", "voids"]
+__all__ = ["NUMBERS", "VERDICTS", "line", "lines", "void_line", "voids"]
 
 #: Verdicts, the best first: packets were on time; one in a hundred was later than a packet takes on the link;
 #: a device dropped packets.
@@ -23,7 +24,7 @@ def lines(result: Result) -> list[str]:
     >>> lines(sj.run(sj.load("dumbbell", {"duration": "41 s"})))
     []
     """
-    return [f"{_named(row)}: {_line(row)}" for row in _of(result)]
+    return [f"{_named(row)}: {line(row.trust)}" for row in _of(result)]
 
 
 def voids(result: Result) -> list[Row]:
@@ -44,12 +45,8 @@ def _of(result: Result) -> list[Row]:
     return [row for row in result.runs if row.trust]
 
 
-def _named(row: Row) -> str:
-    return f"{row.qdisc} live, seed {row.seed}"
-
-
-def _line(row: Row) -> str:
-    trust = row.trust
+def line(trust: Mapping[str, float | int | str | None]) -> str:
+    """The trust in a run: verdict, lateness, drops of devices, scheduling class and load of the machine."""
     p50, p99, most, packet = (_ms(trust.get(f"{name}_s")) for name in _LATE)
     drops = trust.get("device_drops") or 0
     loads = " to ".join(
@@ -59,6 +56,10 @@ def _line(row: Row) -> str:
         f"{trust['verdict']}; lateness p50 {p50}, p99 {p99}, max {most} (a packet takes {packet}); "
         f"device drops {drops}; {trust.get('scheduling')}; load {loads or 'unknown'}"
     )
+
+
+def _named(row: Row) -> str:
+    return f"{row.qdisc} live, seed {row.seed}"
 
 
 #: Names of times.

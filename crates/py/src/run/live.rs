@@ -78,6 +78,49 @@ impl Drive for Live {
     }
 }
 
+/// The links of a scenario between two namespaces, for programs that enter them.
+#[pyclass(module = "sojourn._core")]
+pub(crate) struct Shell(Option<sojourn_live::shell::Shell>);
+
+#[pymethods]
+impl Shell {
+    /// Open them, in a process that has left the machine. Raises `LiveRefused` and `OSError`.
+    #[new]
+    fn new(py: Python<'_>, scenario: &Bound<'_, Scenario>, seed: u64) -> PyResult<Shell> {
+        let scenario = scenario.get().for_a_run(py, &crate::callbacks::Failure::default())?;
+        let open = py.detach(|| sojourn_live::shell::Shell::open(&scenario, seed));
+        Ok(Shell(Some(open.map_err(raised)?)))
+    }
+
+    /// Move this thread into the senders' namespace (0) or the receivers' (1).
+    fn enter(&mut self, place: usize) -> PyResult<()> {
+        let open = self.0.as_mut().filter(|_| place < 2);
+        Ok(open.ok_or_else(|| PyOSError::new_err("there is no such namespace"))?.enter(place)?)
+    }
+
+    /// Close them: a dict of each link's qdisc, and the trust.
+    #[allow(clippy::type_complexity, reason = "as Python has it")]
+    fn close<'py>(&mut self, py: Python<'py>) -> PyResult<(Vec<Bound<'py, PyDict>>, Bound<'py, PyDict>)> {
+        let open = self.0.take().ok_or_else(|| PyOSError::new_err("it is closed"))?;
+        let (links, traffic, trust) = py.detach(|| open.close()).map_err(raised)?;
+        let dict = |at: sojourn_live::shell::AtLink| {
+            let dict = PyDict::new(py);
+            dict.set_item("link", at.link)?;
+            dict.set_item("qdisc", at.qdisc)?;
+            dict.set_item("delivered", at.counts.delivered)?;
+            dict.set_item("dropped", at.counts.dropped())?;
+            dict.set_item("marked", at.counts.marked)?;
+            dict.set_item("sojourn_mean_s", at.sojourn.map(Span::seconds))?;
+            Ok(dict)
+        };
+        let links = links.into_iter().map(dict).collect::<PyResult<_>>()?;
+        let counters = Counters { device_drops: trust.device_drops, ..Counters::default() };
+        let facts = LiveFacts { trust, counters }.to_dict(py)?;
+        facts.set_item("foreign", traffic.foreign)?;
+        Ok((links, facts))
+    }
+}
+
 /// Facts about a live run that its trust follows from.
 pub(super) struct LiveFacts {
     trust: Trust,

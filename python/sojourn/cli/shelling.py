@@ -1,0 +1,102 @@
+"""The command `lab --shell`: programs of the user on the links of a scenario."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sojourn.cli import printing
+from sojourn.errors import InputError, SojournError
+
+if TYPE_CHECKING:
+    from sojourn.scenario import Scenario
+
+__all__ = ["Lab", "run"]
+
+#: Servers that run at the other end where they are installed, but for their address.
+SERVERS = (
+    ("netserver", "-D", "-4", "-L"),
+    ("irtt", "server", "-b"),
+    ("iperf3", "--server", "--bind"),
+)
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The links of a scenario, and its seed."""
+
+    file: str
+    qdiscs: Sequence[str]
+    overrides: dict[str, str]
+    seed: int
+
+
+def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
+    """Open the links, run the command or a shell, and print what the qdiscs did."""
+    from sojourn import live
+    from sojourn.result import trust
+    from sojourn.scenario import load_as
+
+    own = _given(servers) or [[*one, live.SERVER] for one in SERVERS if shutil.which(one[0])]
+    scenario = _single(load_as(lab.file, lab.overrides, "--set"), lab.qdiscs)
+    names = ", ".join(one[0] for one in own) or "no server"
+    end = "shell" if command is None else "command"
+    printing.remark([f"server {live.SERVER} ({names}), this end {live.CLIENT}; the lab ends with the {end}"])
+    served = live.shell(scenario, lab.seed, _command(command), own)
+    for one in served.links:
+        wait = one["sojourn_mean_s"]
+        mean = "" if wait is None else f"; mean sojourn {1e3 * wait:.3g} ms"
+        printing.say(
+            f"{one['link']}, {one['qdisc']}: {one['delivered']} packets delivered, {one['dropped']} dropped, "
+            f"{one['marked']} marked{mean}"
+        )
+    printing.say(trust.line(served.trust))
+    if served.trust["verdict"] == "void":
+        raise SojournError("void: a device dropped packets outside of the network; lower the rate")
+    if command is not None and served.code:
+        raise SojournError(f"--command: ended with code {served.code}")
+
+
+def _single(scenario: Scenario, qdiscs: Sequence[str]) -> Scenario:
+    """The scenario under the one qdisc of the options. Raises `InputError`."""
+    from sojourn.resolve import under_qdisc
+    from sojourn.simulate.plan import check_plant
+
+    if len(qdiscs) > 1:
+        raise InputError("--qdisc: is given several times; expected one with --shell")
+    setup = under_qdisc(scenario, qdiscs[0] if qdiscs else None, "--qdisc", scheduled=True)
+    if setup.law is not None:
+        raise InputError("--qdisc: a law in Python has no shell; expected one of 'sojourn list qdiscs'")
+    try:
+        check_plant(setup.scenario, "live")
+    except InputError as error:
+        raise InputError(*(f"--shell: {line}" for line in error.lines)) from None
+    return setup.scenario
+
+
+def _given(given: Sequence[str]) -> list[list[str]]:
+    """The commands of `--server`. Raises `InputError`."""
+    own = [_words("--server", text) for text in given]
+    for one in own:
+        if not shutil.which(one[0]):
+            raise InputError(f'--server: "{one[0]}" is not installed; expected a command')
+    return own
+
+
+def _command(text: str | None) -> list[str]:
+    shell = os.environ.get("SHELL") or "/bin/sh"
+    return [shell] if text is None else ["/bin/sh", "-c", text]
+
+
+def _words(option: str, text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(f'{option}: "{text}" is not a command ({error})') from None
+    if not words:
+        raise InputError(f"{option}: is empty; expected a command")
+    return words
