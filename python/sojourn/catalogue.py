@@ -52,7 +52,9 @@ def explain(name: str) -> dict[str, Any]:
     >>> explain("pi")["kind"]
     'law'
     """
-    found = explain_json(name)
+    # Entries have small letters and underscores; the field's names for them often have not.
+    spelled = name.lower().replace("-", "_").replace(" ", "_")
+    found = explain_json(name) or explain_json(spelled)
     if found is None and (known_elsewhere := OTHER_NAMES.get(name.lower())) is not None:
         return _elsewhere(name.lower(), known_elsewhere)
     if found is None:

@@ -421,6 +421,14 @@ def test_names_from_elsewhere_have_what_is_nearest(name):
     assert explain(name.upper()) == found
 
 
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [("RED", "red"), ("FQ-CoDel", "fq_codel"), ("Tail Drop", "tail_drop"), ("DCTCP", "dctcp")],
+)
+def test_explain_takes_the_spellings_of_the_field(sojourn, name, entry):
+    assert sojourn("explain", name).stdout.startswith(f"{entry} (")
+
+
 def test_explain_has_names_that_people_know(sojourn):
     text = sojourn("explain", "L4S").stdout
     assert text.startswith("l4s (topic): low latency, low loss and scalable throughput")

@@ -274,6 +274,9 @@ def test_the_command_draws_figures_of_a_sweep(sojourn, tmp_path):
         assert drawn(spec, "--width", "page", "--link", "bottleneck").returncode == 0, spec
     assert drawn("map:metric=utilization,x=qdisc,y=flows[0].count,least=0.9").returncode == 0
     assert "link: is given by an option, too" in drawn("cloud:link=bottleneck", "--link", "bottleneck").stderr
+    assert (
+        "'21 ms' is not on the axis" in drawn("curve:metric=utilization,x=qdisc,flows[0].count=21 ms").stderr
+    )
     # Axes choose; their numbers are numbers.
     assert drawn("curve:metric=utilization,x=qdisc,flows[0].count=20").returncode == 0
     assert "'21' is not on the axis; expected one of [20, 40]" in (

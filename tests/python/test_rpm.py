@@ -110,7 +110,7 @@ def test_ping_rpm_is_a_minute_over_the_mean_round_trip():
 
 @pytest.mark.parametrize("name", ["home/bufferbloat", "home/rrul"])
 def test_the_idle_ping_is_that_of_a_run_of_pings_alone(name: str):
-    loaded = sj.load(name, {"duration": "20 s"})
+    loaded = sj.load(name, {"duration": "20 s", "warmup": "5 s"})
     keys = json.loads(loaded.to_json())
     pings = [group for group in keys["flows"] if group["app"] == "ping" or "ping" in group["app"]][:1]
     alone = sj.Scenario.from_dict({**keys, "flows": pings, "at": []})

@@ -29,11 +29,14 @@ def means(swept, metric, **at):
 def test_curves_are_means_over_an_axis(swept):
     ax = swept.plot.curve("queue_mean_packets", "flows", qdisc="pi")
     lines = {line.get_label(): line for line in ax.get_lines()}
-    assert set(lines) == {"0.005", "0.05"}
-    for name, delay in (("0.005", 0.005), ("0.05", 0.05)):
+    assert set(lines) == {"5 ms", "50 ms"}
+    for name, delay in (("5 ms", 0.005), ("50 ms", 0.05)):
         assert lines[name].get_xdata().tolist() == [5, 20, 80]
         assert lines[name].get_ydata().tolist() == means(swept, "queue_mean_packets", qdisc="pi", delay=delay)
     assert ax.get_xlabel() == "flows"
+    over_delay = swept.plot.curve("utilization", "delay", qdisc="pi")
+    assert over_delay.get_xlabel() == "delay, ms"
+    assert over_delay.get_lines()[0].get_xdata().tolist() == [5, 50]
     assert ax.get_xscale() == "log"
     # Over names, and in the caller's axes.
     named = swept.plot.curve("utilization", "qdisc", flows=20, delay=0.05, ax=swept.plot.cloud())

@@ -118,11 +118,15 @@ class Subject:
 
     def level(self, name: str, text: str) -> object:
         """The value of an axis that a text is, as TOML or as it is shown; other arguments stay texts."""
+        from sojourn.sweep.quantities import quantity
+
         try:
             given = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             given = text
-        return next((one for one in self.levels.get(name, ()) if one == given or str(one) == text), text)
+        as_number = quantity(text)
+        values = (given, text if as_number is None else as_number.value)
+        return next((one for one in self.levels.get(name, ()) if one in values or str(one) == text), text)
 
 
 #: How each kind is read.

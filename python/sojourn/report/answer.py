@@ -39,10 +39,11 @@ class Row:
     loss: str
 
     @property
-    def sentence(self) -> str:
+    def phrase(self) -> str:
         """The row in words."""
         loss = f", drops {self.loss}" if self.loss else ""
-        return f"{self.label}: {self.name}, p95 delay {self.delay}, link {self.use} busy{loss}."
+        label = self.label[:1].lower() + self.label[1:]
+        return f"{label}: {self.name}, p95 delay {self.delay}, link {self.use} busy{loss}"
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,12 @@ class Answer:
 
     @property
     def sentences(self) -> str:
-        """All of it in words."""
-        rows = (row.sentence for row in self.rows)
-        return wording.joined(f"{self.lead}: {self.why}.", self.price, self.doubts, *rows)
+        """All of it in words: its own row says nothing more, and the others are one sentence."""
+        rest = "; ".join(row.phrase for row in self.rows[1:])
+        rest = rest[:1].upper() + rest[1:]
+        return wording.joined(
+            f"{self.lead}: {self.why}.", self.price, self.doubts, f"{rest}." if rest else ""
+        )
 
 
 def sentences(result: Result) -> str:

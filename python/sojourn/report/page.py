@@ -40,6 +40,8 @@ WAYS = {"fluid": "as a fluid", "packet": "packet by packet", "live": "live by th
 # Most notes on the scenario that are shown.
 MOST_NOTES = 8
 
+#: What the answer at a link is about where the page begins with what users notice.
+ALL_PACKETS = "By the delay of all packets at this link; what users notice is above."
 #: Ways to zoom, for pointers and for keys.
 HINT = (
     "drag to zoom, double-click for the whole run; "
@@ -112,6 +114,8 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
     (link,) = view.links
     shown = " shown" if sight.place == 0 else ""
     sentences = first.section(view) or _paragraph("verdict", verdicts.by_plant(verdicts.headline, view))
+    if users.applies(view):
+        sentences = _paragraph("note", ALL_PACKETS) + sentences
     return (
         f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
         f"{sentences}{text}\n</section>"

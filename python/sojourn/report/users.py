@@ -36,7 +36,7 @@ def headline(result: Result, baseline: str) -> str:
     others = [one for one in result.variants if one != first]
     if first is None or not others or not noticed:
         return ""
-    best = max(others, key=lambda one: sum(_best(*pair) == one for pair in noticed if pair[0].is_wait))
+    best = min(others, key=lambda one: sum(_short(one, *pair) for pair in noticed))
     names = words.variant_names(result)
     further = [one for one in others if one != best]
     rest = [_listing(names[one], one, noticed) for one in further[: wording.NAMED]]
@@ -79,9 +79,15 @@ def _title(one: Experience) -> str:
     return f"{one.title} \N{EN DASH} {one.better}{idle}"
 
 
-def _best(one: Experience, found: Comparison) -> Variant | None:
-    """The qdisc with the best mean."""
-    return found.ranked[-1 if one.more else 0][0] if found.ranked else None
+def _short(variant: Variant, one: Experience, found: Comparison) -> float:
+    """How far a qdisc is from the best: the logarithm of a ratio, in which 5 % hardly count."""
+    means = {of: abs(mean.mean) for of, mean in found.means.items()}
+    if variant not in means:
+        return 0.0
+    little = ALIKE * max(means.values()) or 1.0
+    best = max(means.values()) if one.more else min(means.values())
+    ratio = (best + little) / (means[variant] + little)
+    return math.log(ratio) if one.more else -math.log(ratio)
 
 
 def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: list[Noticed]) -> str:
@@ -110,7 +116,7 @@ def _shown(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: li
         change = f"from {_values(pair, one, found, 'to')}"
         what = f"the {one.noun} of {one.traffic_class}"
         if not (is_less or is_more):
-            alike.append(f"{what} ({_values(pair, one, found, 'and')})")
+            alike.append(f"{what} ({_both(pair, one, found)})")
         elif is_more != one.more:
             worse.append(f"{what} {'rises' if is_more else 'falls'} {change}")
         else:
@@ -118,7 +124,8 @@ def _shown(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: li
     parts = [f"{verb} {wording.both(some)}" for verb, some in (("lowers", lower), ("raises", higher)) if some]
     better = " and ".join(parts) or "is not shown to improve what users notice"
     less = f"{wording.both(worse)}." if worse else ""
-    same = f"No difference is shown in {wording.both(alike)}." if alike else ""
+    seeds = wording.counted(max(found.seeds for _, found in noticed), "seed")
+    same = f"{seeds} do not distinguish {wording.both(alike)}." if alike else ""
     return wording.joined(
         f"Against {names[first]}, {names[best]} {better}.", less[:1].upper() + less[1:], same
     )
@@ -151,6 +158,12 @@ def _values(pair: tuple[Variant, Variant], one: Experience, found: Comparison, b
     form = wording.distinguishing(wording.plain, before, [(pair[1], after)])
     unit = f" {one.column.unit}" if one.column.unit else ""
     return f"{form(before)} {between} {form(after)}{unit}"
+
+
+def _both(pair: tuple[Variant, Variant], one: Experience, found: Comparison) -> str:
+    """Both values as they are, such as ``39.2 and 11.1 Mbit/s``."""
+    unit = f" {one.column.unit}" if one.column.unit else ""
+    return f"{' and '.join(wording.plain(found.means[variant]) for variant in pair)}{unit}"
 
 
 def _value(one: Experience, found: Estimate) -> str:

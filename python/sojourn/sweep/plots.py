@@ -19,6 +19,7 @@ from sojourn.result import words
 from sojourn.result.statistics import regress
 from sojourn.sweep.claims import OPEN, bounds, judged
 from sojourn.sweep.pictures import THEORY, line_kinds
+from sojourn.sweep.quantities import quantity
 
 if TYPE_CHECKING:
     from sojourn.result.column import Column
@@ -53,8 +54,8 @@ class Plots(Sized):
         rows, column = self._rows(metric, (x,), link, at)
         ax, own = self._axes(ax, SIZE)
         others = [name for name in self._varied(rows) if name != x]
-        places = _places(rows, x)
-        curves = [(key, list(of)) for key, of in _grouped(rows, others)]
+        places, unit = self._places(rows, x)
+        curves = [(key, list(of)) for key, of in self._grouped(rows, others)]
         many = len(curves) > MOST_NAMED
         kinds = list(dict.fromkeys(key[:1] if many else key for key, _ in curves))
         for key, of in curves:
@@ -62,7 +63,7 @@ class Plots(Sized):
             across = [places[row[x]] for row in of]
             mean = np.array([row["mean"] * column.scale for row in of])
             low, high = (
-                np.array([_or_nan(row[end]) * column.scale for row in of])
+                np.clip([_or_nan(row[end]) * column.scale for row in of], column.least, column.most)
                 for end in ("ci95_low", "ci95_high")
             )
             look = style.Look(place, style.Stroke(width=style.THIN if many else style.LINE))
@@ -75,7 +76,7 @@ class Plots(Sized):
                 ax.fill_between(across, low, high, color=look.colour, alpha=style.BAND_ALPHA, linewidth=0)
         _ticks(ax, places)
         style.quieten(ax)
-        style.label(ax, x, column.long)
+        style.label(ax, f"{x}{unit}", column.long)
         if others and len(kinds) <= MOST_NAMED:
             style.legend(ax, above=own)
         return ax
@@ -113,11 +114,11 @@ class Plots(Sized):
             if name not in (x, y):
                 points = points.filter(pl.col(name).eq_missing(rows[0][name]))
         of = points.to_dicts()
-        across, up = _places(of, x), _places(of, y)
+        across, up = ([*self._places(of, name)[0]] for name in (x, y))
         values = np.full((len(up), len(across)), np.nan)
         texts = np.full(values.shape, "-", dtype=object)
         for row in of:
-            place = list(up).index(row[y]), list(across).index(row[x])
+            place = up.index(row[y]), across.index(row[x])
             if row["verdict"] == "failed":
                 texts[place] = "×"
             elif row["mean"] is not None:
@@ -133,8 +134,8 @@ class Plots(Sized):
                 )
         for line in _border(values, high, low):
             ax.plot(*line, color=style.INK, linewidth=2.2)
-        ax.set_xticks(np.arange(len(across)) + 0.5, [_name(one) for one in across])
-        ax.set_yticks(np.arange(len(up)) + 0.5, [_name(one) for one in up])
+        ax.set_xticks(np.arange(len(across)) + 0.5, [self._of.written(x, one) for one in across])
+        ax.set_yticks(np.arange(len(up)) + 0.5, [self._of.written(y, one) for one in up])
         style.quieten(ax)
         ax.grid(visible=False)
         style.label(ax, x, y)
@@ -161,7 +162,7 @@ class Plots(Sized):
         key = [*self._of.axes, "spec", "link"]
         heights = {tuple(row[name] for name in key): row["mean"] for row in others}
         kinds = ["qdisc"] if "qdisc" in self._of.axes else ["spec"]
-        for place, (names, of) in enumerate(_grouped(rows, kinds)):
+        for place, (names, of) in enumerate(self._grouped(rows, kinds)):
             points = [
                 (row["mean"] * column.scale, heights[at_row] * ordinate.scale)
                 for row in of
@@ -217,7 +218,7 @@ class Plots(Sized):
         ax, own = self._axes(ax, SIZE)
         kinds = line_kinds(self._of)
         ends: list[float] = []
-        for place, (names, of) in enumerate(_grouped(rows, kinds)):
+        for place, (names, of) in enumerate(self._grouped(rows, kinds)):
             places = [(predicted.get(tuple(row[name] for name in axes)), row["mean"]) for row in of]
             known = [(x, y * column.scale) for x, y in places if x is not None]
             if not known:
@@ -302,28 +303,31 @@ class Plots(Sized):
             raise InputError(f"metric: no cell has {metric}")
         return rows, words.column_named(metric)
 
+    def _grouped(
+        self, rows: Sequence[Row], names: Sequence[str]
+    ) -> Iterator[tuple[tuple[str, ...], list[Row]]]:
+        """Rows by the values of these columns, in their order."""
+        found: dict[tuple[str, ...], list[Row]] = {}
+        for row in rows:
+            found.setdefault(tuple(self._of.written(name, row[name]) for name in names), []).append(row)
+        yield from found.items()
+
+    def _places(self, rows: Sequence[Row], name: str) -> tuple[dict[Any, float], str]:
+        """Places of the values of an axis, in its unit, or their order if they are no numbers; ``, unit``."""
+        values = list(dict.fromkeys(row[name] for row in rows))
+        if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+            return {value: float(place) for place, value in enumerate(values)}, ""
+        unit = (self._of.about.get("units") or {}).get(name)
+        one = quantity(f"1 {unit}")
+        scale = 1.0 if one is None else one.value
+        return {value: value / scale for value in sorted(values)}, "" if one is None else f", {unit}"
+
     def _varied(self, rows: Sequence[Row]) -> list[str]:
         """Axes with several values among these rows."""
         return [name for name in self._of.axes if len({row[name] for row in rows}) > 1]
 
     def _axes(self, ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:
         return (self._figure(size)[1][0], True) if ax is None else (ax, False)
-
-
-def _grouped(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[Row]]]:
-    """Rows by the values of these columns, in their order."""
-    found: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(tuple(_name(row[name]) for name in names), []).append(row)
-    yield from found.items()
-
-
-def _places(rows: Sequence[Row], name: str) -> dict[Any, float]:
-    """Places of the values of an axis: themselves, or their order where they are no numbers."""
-    values = list(dict.fromkeys(row[name] for row in rows))
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return {value: float(value) for value in sorted(values)}
-    return {value: float(place) for place, value in enumerate(values)}
 
 
 def _ticks(ax: Axes, places: Mapping[Any, float]) -> None:
