@@ -9,6 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli.running import summary as printed
+from sojourn.report import rrul
 from sojourn.result import tables, words
 
 CHAIN = """\
@@ -546,3 +547,14 @@ def test_pings_have_their_round_trips_over_time(tmp_path):
     assert '-ping-1"' in page
     with pytest.raises(sj.InputError, match="no datagram of 'upload' comes back"):
         result.plot.ping("upload")
+
+
+def test_a_page_of_rrul_has_the_panels_of_flent():
+    keys = {"duration": "6 s", "warmup": "2 s"}
+    result = sj.run(sj.load("home/rrul", keys), ["tail_drop", "fq_codel"], seeds=[1])
+    assert rrul.stem(result) == "rrul"
+    picture = rrul.section(result)
+    for label in ("download, Mbit/s", "upload, Mbit/s", "ping, ms"):
+        assert picture.count(f">{label}<") == len(rrul.SIZES), label
+    home = sj.run(sj.load("home/evening", keys), ["codel"], seeds=[1])
+    assert (rrul.stem(home), rrul.section(home)) == (None, "")

@@ -32,9 +32,11 @@ class Chapter:
     charts: tuple[str, ...]
 
 
+#: It comes before the tables: means and quantiles hide the tails.
+DISTRIBUTION = Chapter("distribution", "Distribution of delay", verdicts.delay, ("ccdf",))
 CHAPTERS = (
     Chapter("queue", "Queue over time", verdicts.queue, ("queue",)),
-    Chapter("delay", "Delay", verdicts.delay, ("delay", "ccdf")),
+    Chapter("delay", "Delay over time", verdicts.mean_delay, ("delay",)),
     Chapter("marks", "Drops and marks", verdicts.marks, ("drops", "marks")),
     Chapter("use", "Use of the link", verdicts.utilization, ("utilization", "window")),
     Chapter("shares", "Shares by utility", verdicts.shares, tuple(chart.name for chart in live.OF_UTILITY)),

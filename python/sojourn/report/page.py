@@ -15,6 +15,7 @@ from sojourn.report import (
     first,
     live,
     queues,
+    rrul,
     setting,
     tradeoff,
     users,
@@ -100,6 +101,7 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
         return _at_no_qdisc(sight)
     parts = [
         "" if _begins_with_delays(view) and not ids else tradeoff.section(view, ids, stated=bool(ids)),
+        chapters.section(sight, chapters.DISTRIBUTION),
         comparison.summary(view, ids),
         comparison.differences(view, baseline, ids),
         comparison.agreement(view, ids),
@@ -140,7 +142,7 @@ def _head(result: Result, baseline: str) -> str:
     """The title and the answer; beside it what users notice."""
     answer = first.section(result, "headline") if _begins_with_delays(result) else ""
     answer = answer or _paragraph("headline", verdicts.opening(result, baseline))
-    noticed = users.section(result) if users.applies(result) else ""
+    noticed = (users.section(result) if users.applies(result) else "") + rrul.section(result)
     return (
         f'<header>\n<p class="kind">Sojourn report: {prose(_extent(result))}</p>\n'
         f"<h1>{escape(result.title)}</h1>\n{answer}{_incomplete(result)}{_trust(result)}{noticed}</header>"

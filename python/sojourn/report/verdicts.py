@@ -7,7 +7,7 @@ sentence for each plant.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from sojourn.report import answer, claims, users, wording
@@ -16,6 +16,7 @@ from sojourn.report.headline import BUSY_MARGIN, NO_PACKETS, headline
 from sojourn.report.wording import NAMED
 from sojourn.result import Result, metrics, words
 from sojourn.result.agreement import Gap
+from sojourn.result.column import Column
 from sojourn.result.statistics import Estimate
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "headline",
     "links",
     "marks",
+    "mean_delay",
     "opening",
     "plants",
     "queue",
@@ -83,8 +85,18 @@ def queue(result: Result) -> str:
 
 def delay(result: Result) -> str:
     """The p95 delays."""
+    return _delay(result, ((metrics.SOJOURN_P95_S, "p95"), (metrics.SOJOURN_MEAN_S, "mean")))
+
+
+def mean_delay(result: Result) -> str:
+    """The mean delays."""
+    return _delay(result, ((metrics.SOJOURN_MEAN_S, "mean"),))
+
+
+def _delay(result: Result, quantities: Sequence[tuple[Column, str]]) -> str:
+    """The first of these delays that was measured."""
     names = words.variant_names(result)
-    for column, name in ((metrics.SOJOURN_P95_S, "p95"), (metrics.SOJOURN_MEAN_S, "mean")):
+    for column, name in quantities:
         found = claims.compare(result, column)
         if found.ranked:
             text = f"The {name} delay is {wording.listing(found.ranked, names, wording.time)}."
