@@ -59,7 +59,7 @@ impl<C: Controller + Clone> Law for Periodic<C> {
     fn on_update(&mut self, due: Time, observed: &Observation) {
         self.p = self.controller.update(observed);
         self.ticks.met(due, observed.now);
-        self.ticks.retime(observed.now, self.controller.period());
+        self.ticks.pace(observed.now, self.controller.period());
     }
 
     fn probability(&self) -> Option<Prob> {
@@ -99,16 +99,16 @@ mod tests {
         fn reset(&mut self) {}
     }
 
-    /// Doubles its period with each update.
+    /// Multiplies its period, ms, with each update.
     #[derive(Clone)]
-    struct Slower(u64);
+    struct Paced(f64, f64);
 
-    impl Controller for Slower {
+    impl Controller for Paced {
         fn period(&self) -> Span {
-            Span::from_millis(self.0)
+            Span::from_seconds(self.0 / 1000.0)
         }
         fn update(&mut self, _observed: &Observation) -> Prob {
-            self.0 *= 2;
+            self.0 *= self.1;
             Prob::ZERO
         }
         fn reset(&mut self) {}
@@ -116,13 +116,21 @@ mod tests {
 
     #[test]
     fn the_period_may_change_with_an_update() {
-        let mut law = Periodic::new(Slower(10));
+        let mut law = Periodic::new(Paced(10.0, 2.0));
         for (at, next) in [(10, 30), (30, 70), (70, 150)] {
             let due = law.next_update().unwrap();
             assert_eq!(due, Time::ZERO + Span::from_millis(at));
             law.on_update(due, &Observation { now: due, ..Observation::default() });
             assert_eq!(law.next_update(), Some(Time::ZERO + Span::from_millis(next)));
         }
+    }
+
+    #[test]
+    fn a_late_update_that_shortens_the_period_is_followed_by_none_at_once() {
+        let mut law = Periodic::new(Paced(40.0, 0.25));
+        let (due, late) = (law.next_update().unwrap(), Time::ZERO + Span::from_millis(75));
+        law.on_update(due, &Observation { now: late, ..Observation::default() });
+        assert_eq!(law.next_update(), Some(Time::ZERO + Span::from_millis(80)));
     }
 
     #[test]

@@ -226,10 +226,15 @@ impl Controller for PiPd {
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
         let fresh = PiPd::new(given.params.of()?, context)?;
-        let State { p, backlog, growth, schedule, .. } = self.now;
+        let State { p, backlog, growth, schedule, period, .. } = self.now;
+        let adapted = self.sampling == Sampling::Load && fresh.sampling == Sampling::Load;
         let schedule = fresh.now.schedule.map(|fresh| fresh.after(schedule));
         *self = PiPd { now: State { schedule, p, backlog, growth, ..fresh.now }, ..fresh };
         self.follow(0.0);
+        if adapted {
+            // In force until the next update, as after a change of the link.
+            self.now.period = period;
+        }
         Ok(())
     }
 

@@ -26,6 +26,16 @@ impl Ticks {
         self.due = due + self.period.saturating_mul(missed + 1);
     }
 
+    /// Changes the period after an update at `now`: the grid goes on from the last time of the old one, and the next time
+    /// is after `now`.
+    pub fn pace(&mut self, now: Time, period: Span) {
+        if period != self.period {
+            let last = moved(self.due, self.period, Span::ZERO);
+            self.period = period;
+            self.met(last, now);
+        }
+    }
+
     /// Changes the period, counted from the last time; the next time is `now` if that has passed.
     pub fn retime(&mut self, now: Time, period: Span) {
         if period != self.period {
