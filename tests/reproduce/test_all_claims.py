@@ -73,9 +73,10 @@ def test_each_claim_has_grade_command_and_reason_and_shows_its_evidence(name, tr
 
 @pytest.mark.skipif(REPRODUCED is None, reason="REPRODUCED=FOLDER, of a full run: minutes")
 @pytest.mark.parametrize("name", names())
-def test_no_claim_survives_all_permutations_of_the_laws(name):
+def test_claims_that_survive_all_permutations_of_the_laws_are_marked(name):
     paper = read(name)
-    assert list(surviving(paper, carry_out(paper, Path(REPRODUCED or ""), 1))) == []
+    found = list(surviving(paper, carry_out(paper, Path(REPRODUCED or ""), 1)))
+    assert found == [claim.id for claim in paper.claims if claim.permuted]
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,8 @@ def grade(paper: Paper, claim: Claim, samples: Samples) -> Graded:
     cases = judge.cases(claim.test)
     rest = judge.rest(cases)
     found, stand_ins, evidence = judge.outcome(claim.test, cases, rest)
+    if claim.permuted and found in (Grade.REPRODUCED, Grade.DEPENDS, Grade.PARTLY):
+        found, evidence = Grade.UNINFORMATIVE, f"{evidence}; {claim.permuted}"
     decisive = [case for case in rest or cases if case.truth is Truth.TRUE]
     controls = {
         called: [judge.controlled(case, control) for case in decisive]

@@ -122,6 +122,8 @@ class Claim:
     why: str
     #: The claim of the same sentence in another reading, which alone counts; None: it counts itself.
     same_as: str | None = None
+    #: A sentence, where its grade is the same whichever laws have the places of those that it names.
+    permuted: str = ""
 
 
 @dataclass(frozen=True)
@@ -296,7 +298,7 @@ def _claim(
     place = given["id"]
     unknown = given.keys() - {
         *("id", "item", "claim", "says", "test", "partly", "about", "fails", "settings"),
-        *("variants", "windows", "not_run", "contradiction", "why", "same_as"),
+        *("variants", "windows", "not_run", "contradiction", "why", "same_as", "permuted"),
     }
     if unknown:
         raise InputError(f"{place}: {shown(sorted(unknown)[0])} is no key of a claim")
@@ -337,6 +339,7 @@ def _claim(
         contradiction=given.get("contradiction"),
         why=given.get("why", ""),
         same_as=given.get("same_as"),
+        permuted=given.get("permuted", ""),
     )
 
 
