@@ -542,7 +542,7 @@ class PiPd(Entry):
             the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a fixed 2e-4 is stable
             from 63 flows on up to 0.25 s. With sampling = load 8e-4, and less where the period
             would be longer than its bound.
-        sampling: what sets the sampling period: its key, or the load, for a constant alpha (fixed,
+        sampling: source of the sampling period: its key, or the load, for a constant alpha (fixed,
             load). Default "fixed": the paper's; load is its future work.
         period: sampling period, the longest one with sampling = load (time, such as "20 ms"; 10 us
             to 10 s). Default none: the paper's 50 ms, or where that is less 0.9 Q_ref / C, so that

@@ -43,7 +43,7 @@ impl Live {
 
     /// The network.
     pub fn network(&mut self) -> &mut Network<Recorder> {
-        self.relay.network()
+        self.relay.network_mut()
     }
 
     /// The error that stopped it.
@@ -65,8 +65,8 @@ impl Live {
         self.reports.take(&mut self.taken);
         for report in self.taken.drain(..) {
             match report {
-                Report::Smoothed(flow, rtt) => self.relay.network().smoothed(flow, rtt),
-                _ => report.pass(self.relay.network().probe(), |flow| self.classes[flow as usize]),
+                Report::Smoothed(flow, rtt) => self.relay.network_mut().smoothed(flow, rtt),
+                _ => report.pass(self.relay.network_mut().probe(), |flow| self.classes[flow as usize]),
             }
         }
     }
@@ -97,22 +97,22 @@ impl Plant for Live {
     }
 
     fn recorder(&mut self) -> &mut Recorder {
-        self.relay.network().probe()
+        self.relay.network_mut().probe()
     }
 
     fn qdisc(&self, link: u32) -> Option<&dyn Qdisc<Packet>> {
-        self.relay.looked_at().qdisc(link)
+        self.relay.network().qdisc(link)
     }
 
     fn bits(&self, link: u32) -> Option<(f64, f64)> {
-        self.relay.looked_at().bits(link, self.now)
+        self.relay.network().bits(link, self.now)
     }
 
     fn finish(&mut self, _end: Time) {
-        self.relay.looked_at().assert_conservation();
+        self.relay.network().assert_conservation();
     }
 
     fn work(&self) -> u64 {
-        self.relay.looked_at().work()
+        self.relay.network().work()
     }
 }

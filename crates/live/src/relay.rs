@@ -55,13 +55,13 @@ impl<P: Probe> Relay<P> {
     }
 
     /// The network.
-    pub fn network(&mut self) -> &mut Network<P> {
-        &mut self.network
+    pub fn network(&self) -> &Network<P> {
+        &self.network
     }
 
-    /// The network, to look at.
-    pub fn looked_at(&self) -> &Network<P> {
-        &self.network
+    /// The network, to change.
+    pub fn network_mut(&mut self) -> &mut Network<P> {
+        &mut self.network
     }
 
     /// Packets at the devices, so far.

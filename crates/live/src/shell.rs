@@ -1,6 +1,6 @@
 //! The links of a scenario between two namespaces for programs of the user, which bring their own traffic.
 //!
-//! A flow is what a qdisc takes for one: packets of one protocol between two ports with one DSCP. It takes the way of the
+//! A flow is the packets of one protocol between two ports with one DSCP. It takes the way of the
 //! scenario's first class, from its first packet on.
 
 use crate::carried;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Flows that are told apart; later ones share the number of the last.
+/// Most flows with a number of their own; later ones share the last.
 const MOST_FLOWS: usize = 65_536;
 /// The longest sleep: an end is noticed after it.
 const TURN: Span = Span::from_millis(20);
@@ -39,7 +39,7 @@ pub struct Shell {
     load_before: Option<f64>,
 }
 
-/// What a qdisc did.
+/// Counts and mean sojourn of a qdisc.
 #[derive(Clone, Debug)]
 pub struct AtLink {
     /// Name of its link.
@@ -79,7 +79,7 @@ impl Shell {
         self.namespaces.enter(place)
     }
 
-    /// Closes it: what the qdiscs did, the packets at the devices, and the trust in them.
+    /// Closes it: counts of the qdiscs, the packets at the devices, and the trust in them.
     pub fn close(mut self) -> Result<(Vec<AtLink>, Traffic, Trust), Failed> {
         self.closing.store(true, Ordering::Relaxed);
         let relayed = self.relay.join().map_err(|_| Failed::Ended)??;
@@ -120,7 +120,7 @@ fn relay(
     while !closing.load(Ordering::Relaxed) {
         open.turn()?;
     }
-    open.relay.looked_at().assert_conservation();
+    open.relay.network().assert_conservation();
     Ok(Relayed {
         links: open.links(scenario),
         traffic: open.relay.traffic(),
@@ -173,10 +173,10 @@ impl Open {
     }
 
     fn links(&mut self, scenario: &Scenario) -> Vec<AtLink> {
-        let sojourns = self.relay.network().probe().0.clone();
+        let sojourns = self.relay.network_mut().probe().0.clone();
         let at = |number: usize| {
             let link = &scenario.topology.links[number];
-            let qdisc = self.relay.looked_at().qdisc(number as u32)?;
+            let qdisc = self.relay.network().qdisc(number as u32)?;
             let (sum, packets) = sojourns[number];
             Some(AtLink {
                 link: link.name.clone(),

@@ -70,7 +70,7 @@ sojourn_params::choice! {
 }
 
 sojourn_params::choice! {
-    /// What sets the sampling period.
+    /// Source of the sampling period.
     pub enum Sampling {
         /// `period`.
         Fixed = "fixed",
@@ -109,8 +109,9 @@ sojourn_params::params! {
         /// step of p at an error equal to its divisor; without it the step follows the load
         alpha "alpha": Option<f64> = None, in above 0.0 to 1.0,
             "designed for the link and the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a \
-             fixed 2e-4 is stable from 63 flows on up to 0.25 s. With sampling = load 8e-4, and less where the period would be longer than its bound";
-        /// what sets the sampling period: its key, or the load, for a constant alpha
+             fixed 2e-4 is stable from 63 flows on up to 0.25 s. With sampling = load 8e-4, and less where the \
+             period would be longer than its bound";
+        /// source of the sampling period: its key, or the load, for a constant alpha
         sampling "T_s": Sampling = Sampling::Fixed, "the paper's; load is its future work";
         /// sampling period, the longest one with sampling = load
         period "T_s": Option<Span> = None, in "10 us" to "10 s",
