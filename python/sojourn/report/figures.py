@@ -12,6 +12,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from sojourn.plot import style
+from sojourn.report.compact import compact
 
 # Colours of the print palette become the page's variables, which follow the reader's theme.
 _VARIABLES = {
@@ -34,19 +35,13 @@ def svg(figure: Figure, name: str, alt: str) -> str:
         text = drawn(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", text, flags=re.S)
+    text = compact(text)
     text = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', text)
     text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
     # The page's font replaces the family; size and weight stay.
     text = re.sub(r"font: ((?:[a-z0-9]+ )*?)([0-9.]+px) [^;\"]*", _font, text)
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, variable)
-    # Tenths of a unit are finer than a pixel; text between the tags keeps its digits.
-    text = re.sub(
-        r"<[^>]+>",
-        lambda tag: re.sub(r"(opacity: [0-9.]+)|(\d+\.\d)\d+", lambda n: n[1] or n[2], tag[0]),
-        text,
-    )
-    text = re.sub(r"\n\s*", "\n", text)
     head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.S)
     label = escape(alt).replace("\\", "")
     return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{label}">', text, count=1)
