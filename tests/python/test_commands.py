@@ -290,6 +290,7 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
         (["run", "a", "b", "c"], "sojourn run: b c: has no use; see sojourn run --help"),
         (["run"], "sojourn run: FILE is missing; see sojourn run --help"),
         (["report"], "sojourn report: DIR is missing; see sojourn report --help"),
+        (["plot", "results", "cdf"], "sojourn plot: -o FILE is missing; see sojourn plot --help"),
         (["--verbose"], "sojourn: --verbose: is not an option; nearest: --version"),
         (
             ["list", "lwas"],
@@ -427,6 +428,13 @@ def test_names_from_elsewhere_have_what_is_nearest(name):
 )
 def test_explain_takes_the_spellings_of_the_field(sojourn, name, entry):
     assert sojourn("explain", name).stdout.startswith(f"{entry} (")
+
+
+def test_explain_has_scenarios_of_the_gallery(sojourn):
+    lines = sojourn("explain", "home/rrul").stdout.splitlines()
+    assert lines[0].startswith("home/rrul (scenario): How fast does a home answer")
+    assert lines[2].startswith("The real-time response under load (RRUL) test")
+    assert lines[-1] == "  sojourn run home/rrul --out results"
 
 
 def test_explain_has_names_that_people_know(sojourn):

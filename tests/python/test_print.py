@@ -288,7 +288,8 @@ def test_the_command_draws_figures_of_a_sweep(sojourn, tmp_path):
 @pytest.mark.parametrize(
     ("of", "figure", "error"),
     [
-        ("dumbbell", "cdf", 'FIGURE: "cdf" is not a figure of a certificate'),
+        ("dumbbell", "cdf", "FIGURE: cdf: is a figure of a result, not of a certificate; expected a folder"),
+        ("dumbbell", "cfd", 'FIGURE: "cfd" is not a figure of a certificate'),
         ("nothing", "cdf", "nothing: there is no such folder or scenario; expected a folder"),
         ("dumbell", "bode", 'did you mean "dumbbell"?'),
         ("x" * 400, "bode", "is no name of a file"),

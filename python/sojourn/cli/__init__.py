@@ -690,15 +690,20 @@ def list_(
         printing.note(f"sojourn list: there are no {kind} in this folder")
 
 
-@app.command(cls=Command, epilog="\b\nExample:\n  sojourn explain red")
+@app.command(cls=Command, epilog="\b\nExample:\n  sojourn explain red\n  sojourn explain home/rrul")
 @door
 def explain(
     name: Annotated[str, options.NAME.declared],
 ) -> None:
-    """Explain a law, qdisc, congestion control, app, TCP profile or setting, metric, key, or the scenario."""
+    """Explain a law, qdisc, congestion control, app, TCP profile or setting, metric, key, or a scenario."""
     from sojourn import catalogue
+    from sojourn.scenario import gallery
 
-    printing.say(printing.explanation(catalogue.explain(name)))
+    shipped = gallery().get(name)
+    if shipped is not None:
+        printing.say(printing.of_scenario(name, shipped.read_text()))
+    else:
+        printing.say(printing.explanation(catalogue.explain(name)))
 
 
 @app.command(

@@ -51,7 +51,7 @@ def draw(
         raise InputError(
             f"--qdisc: belongs to a certificate; expected none, as {of} is the folder of a {kind}"
         )
-    figure = _drawn(KINDS[kind](of, qdisc, link), f"a {kind}", spec, paper)
+    figure = _drawn(KINDS[kind].read(of, qdisc, link), kind, spec, paper)
     options.make_room(place)
     put_bytes(place, _saved(figure, place.suffix.lower().removeprefix(".")))
     printing.say(str(place))
@@ -129,15 +129,45 @@ class Subject:
         return next((one for one in self.levels.get(name, ()) if one in values or str(one) == text), text)
 
 
-#: How each kind is read.
-KINDS: Mapping[str, Callable[[str, str | None, str | None], Subject]] = {
-    "result": _of_result,
-    "sweep": _of_sweep,
-    "certificate": _of_scenario,
+def _plots_of_results() -> type:
+    from sojourn.plot import Plots
+
+    return Plots
+
+
+def _plots_of_sweeps() -> type:
+    from sojourn.sweep.plots import Plots
+
+    return Plots
+
+
+def _plots_of_certificates() -> type:
+    from sojourn.prove.plots import Plots
+
+    return Plots
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of subject: how one is read, its figures, and what writes one."""
+
+    read: Callable[[str, str | None, str | None], Subject]
+    #: The class of its plots, imported when it is called: Matplotlib is slow to load.
+    plots: Callable[[], type]
+    #: The command and the subject, for errors.
+    made: str
+    #: Beginning of the summaries of its figures in the list, where those of results come first.
+    prefix: str = ""
+
+
+KINDS: Mapping[str, Kind] = {
+    "result": Kind(_of_result, _plots_of_results, "a folder of 'sojourn run --out'"),
+    "sweep": Kind(_of_sweep, _plots_of_sweeps, "a folder of 'sojourn sweep'", "of a sweep: "),
+    "certificate": Kind(_of_scenario, _plots_of_certificates, "a scenario", "of a certificate: "),
 }
 
 
-def _drawn(of: Subject, what: str, spec: str, paper: tuple[str | None, str | None]) -> Axes:
+def _drawn(of: Subject, kind: str, spec: str, paper: tuple[str | None, str | None]) -> Axes:
     from sojourn.plot.named import parse
 
     width, style = paper
@@ -147,11 +177,22 @@ def _drawn(of: Subject, what: str, spec: str, paper: tuple[str | None, str | Non
     if style is not None:
         on["style"] = style
     with _prefixed("FIGURE: "):
-        figure, arguments = parse(spec, type(of.plots), what, of.levels)
+        _check(spec.partition(":")[0], kind)
+        figure, arguments = parse(spec, type(of.plots), f"a {kind}", of.levels)
         given = {name: of.level(name, text) for name, text in arguments.items()}
         if twice := of.arguments.keys() & given.keys():
             raise InputError(f"{min(twice)}: is given by an option, too; expected once")
         return figure.draw(of.plots, {**of.arguments, **given}, on)
+
+
+def _check(figure: str, kind: str) -> None:
+    """Raise `InputError` for a figure of other kinds alone, with what they are drawn of."""
+    from sojourn.plot.named import figures
+
+    of = [name for name, one in KINDS.items() if figure in figures(one.plots())]
+    if of and kind not in of:
+        made = " or ".join(KINDS[name].made for name in of)
+        raise InputError(f"{figure}: is a figure of a {' or a '.join(of)}, not of a {kind}; expected {made}")
 
 
 @contextlib.contextmanager
@@ -180,26 +221,19 @@ def _saved(drawn: Axes, form: str) -> bytes:
 
 def listed() -> list[dict[str, Any]]:
     """Figures with their arguments, as `sojourn list` prints them."""
-    from sojourn.plot import Plots
     from sojourn.plot.named import figures
-    from sojourn.prove.plots import Plots as OfCertificate
-    from sojourn.sweep.plots import Plots as OfSweep
 
     return [
         {
             "name": one.name,
             "of": kind,
-            "summary": f"{_OF[kind]}{one.summary}{_arguments(one.arguments)}",
+            "summary": f"{of.prefix}{one.summary}{_arguments(one.arguments)}",
             "arguments": [{"name": name, "default": value} for name, value in one.arguments.items()],
             "required": list(one.needs),
         }
-        for kind, plots in (("result", Plots), ("sweep", OfSweep), ("certificate", OfCertificate))
-        for one in figures(plots).values()
+        for kind, of in KINDS.items()
+        for one in figures(of.plots()).values()
     ]
-
-
-#: Beginnings of the summaries of figures in the list, whose first are those of results.
-_OF = {"result": "", "sweep": "of a sweep: ", "certificate": "of a certificate: "}
 
 
 def _arguments(arguments: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import json
 import logging
 import os
@@ -11,6 +12,7 @@ import re
 import shutil
 import sys
 import textwrap
+import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -612,6 +614,15 @@ def explanation(entry: dict[str, Any]) -> str:
     if entry.get("source"):
         parts.append(_wrapped(f"Source: {entry['source']}", ""))
     return "\n\n".join(parts)
+
+
+def of_scenario(name: str, text: str) -> str:
+    """A scenario of the gallery: the comment at its head, its title, and commands for it."""
+    comment = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
+    about = _wrapped(" ".join(line.removeprefix("#").strip() for line in comment), "")
+    title = tomllib.loads(text)["title"]
+    commands = f"  sojourn check {name}\n  sojourn run {name} --out results"
+    return "\n\n".join(part for part in (f"{name} (scenario): {title}", about, commands) if part)
 
 
 #: Headings of an entry's fields, where they are not parameters.

@@ -31,7 +31,10 @@ def _usage(error: Any, context: Any, place: str, named: str) -> str:
     """Error of a command line, and the expected one."""
     parameter = getattr(error, "param", None)
     if parameter is not None:
-        return f"{parameter.metavar or parameter.name} is missing; see {place} --help"
+        shown = parameter.metavar or parameter.name
+        # The shorter name of an option: -o FILE.
+        short = f"{min(parameter.opts, key=len)} " if parameter.param_type_name == "option" else ""
+        return f"{short}{shown} is missing; see {place} --help"
     option = getattr(error, "option_name", None)
     if option is None:
         return _without_option(error, context, place, named)
