@@ -1,6 +1,6 @@
 # `check` while you work, `test` before you hand in. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test bench behaviour figures kills engines parameter peers kernel-check flent-check fuzz docs dist clean
+.PHONY: help demo check test bench behaviour figures kills live engines parameter peers kernel-check flent-check fuzz docs dist clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -14,7 +14,7 @@ check:  ## while you work: set up and run the quick checks, in some minutes
 test:  ## before you hand in: set up and run every check and test
 	@./ci.sh test
 
-bench:  ## cost of each law, of many queues and of a simulated packet, beside ns-2's and ns-3's where they are installed; large networks; a sweep
+bench:  ## cost of each law, of many queues, of a simulated packet and of a live one, beside ns-2's and ns-3's where they are installed; large networks; a sweep
 	@./ci.sh bench
 
 behaviour:  ## run every law on three links and print its behaviour
@@ -28,6 +28,9 @@ kills:  ## kill run, report and prove while they write: the old result or the ne
 
 engines:  ## sweeps on clusters of Dask and of Ray on this machine give the tables of threads
 	@./ci.sh engines
+
+live:  ## on an idle machine, half an hour: the kernel's TCP beside packets, and a million of its packets replayed
+	@./ci.sh live
 
 parameter:  ## add a parameter to a law, an application and a link, each one line, and find it wherever users look
 	@./ci.sh parameter

@@ -8,10 +8,11 @@
 #: check       develop, then the quick checks
 #: test        build, then every check and test
 #: demo        build, then the demonstration: the last line is the path of its page
-#: bench       build, then the cost of each law, of many queues and of a simulated packet, large networks, and a sweep
+#: bench       build, then the cost of each law, of many queues, of a simulated packet and of a live one, large networks, and a sweep
 #: behaviour   build, then a table of the behaviour of every law on three links
 #: figures     [--write] [PAGE...]: build, then compare the figures that pages quote with their runs, or write them
 #: kills       build, then kill run, sweep, report, prove and lab at 15 random moments (KILLS) and at every step of their writing
+#: live        build, then live runs (LIVE_RUNS, 5) beside packets, a million live packets replayed, and 64 flows at 100 Mbit/s: half an hour, idle
 #: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
 #: kernel_check [--keep]: boot a Debian kernel in virtual time and compare its red, pie, codel, fq_codel and cake with ours
@@ -122,7 +123,7 @@ TEXT
 bench() {
   build
   local name
-  for name in law_cost qdisc_cost packet_cost scale sweep; do "$PY" "benches/$name.py"; done
+  for name in law_cost qdisc_cost packet_cost scale sweep relay_cost; do "$PY" "benches/$name.py"; done
 }
 
 behaviour() {
@@ -141,6 +142,11 @@ kills() {
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_sweep.py -k kills
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_sweep_kills.py
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_live.py -k kill
+}
+
+live() {
+  build
+  LIVE_RUNS=${LIVE_RUNS:-5} "$PY" -m pytest -q -s tests/python/test_live_long.py
 }
 
 parameter() {

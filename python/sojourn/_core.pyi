@@ -476,6 +476,9 @@ class Ticket:
     def check(self) -> None:
         """Raise `Cancelled` if the run was cancelled."""
     @property
+    def cancelled(self) -> bool:
+        """The run was cancelled."""
+    @property
     def progress(self) -> float:
         """Fraction of the simulated time that is done, 0 to 1; set for a run in another process."""
     @progress.setter
@@ -519,6 +522,9 @@ class Run:
     def events(self) -> int: ...
     @property
     def cpu_s(self) -> float: ...
+    @property
+    def ended_s(self) -> float | None:
+        """The end of a live run that was ended early, s; None where it has its duration."""
     @property
     def trust(self) -> dict[str, float | int | str | None] | None:
         """Facts about a live run that the trust in it follows from; None in the other plants."""

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
 from sojourn.errors import InputError, MissingError
@@ -60,12 +60,14 @@ class LiveRun:
     events: int
     cpu_s: float
     trust: dict[str, float | int | str | None] | None
+    #: Its end, s, where it was interrupted: the measurements are those of so long a run.
+    ended_s: float | None = None
 
     @staticmethod
     def of(run: _core.Run) -> LiveRun:
         """The measurements of a run of this process."""
         links = [LiveLink(one.link, one.qdisc, one.rows, one.series, one.distributions) for one in run.links]
-        return LiveRun(links, run.windows, run.events, run.cpu_s, run.trust)
+        return LiveRun(links, run.windows, run.events, run.cpu_s, run.trust, run.ended_s)
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,8 @@ class _Request:
     trace: Path | None
     path: list[str]
 
-    def answer(self, send: _Send) -> LiveRun:
-        """The measurements; sends the progress meanwhile."""
-        ticket = _core.Ticket()
+    def answer(self, send: _Send, ticket: _core.Ticket) -> LiveRun:
+        """The measurements; sends the progress meanwhile. A run whose ticket is cancelled ends early."""
         threading.Thread(target=_report, args=(ticket, send), daemon=True).start()
         run = _core.run(self.scenario, self.seed, ticket, law=self.law, plant="live", trace=self.trace)
         return LiveRun.of(run)
@@ -109,7 +110,7 @@ class _Shell:
     files: list[int]
     path: list[str]
 
-    def answer(self, _send: _Send) -> Served:
+    def answer(self, _send: _Send, _ticket: _core.Ticket) -> Served:
         """Run the command to its end."""
         # An interrupt at the terminal is for the command.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -141,6 +142,9 @@ _ENDS_WITH_US = (
 )
 
 
+#: Ends a run early.
+_END = b"end"
+
 #: Sends a message of a kind.
 _Send = Callable[[str, object], None]
 
@@ -153,6 +157,7 @@ def measure(
 ) -> LiveRun:
     """Run a scenario live, in a process of its own.
 
+    Where the ticket is cancelled, the run ends within some two seconds, and has what was measured by then.
     Raises `MissingError` where the machine does not allow it, `InputError` for a law that no other process
     can have, `Cancelled`, `LawError`, and `OSError`.
     """
@@ -163,8 +168,8 @@ def measure(
             f"--plant live: a law in Python cannot go to the process of the run ({error}); "
             "expected one of a file, as FILE.py:CLASS"
         ) from None
-    with _serving(request, start_new_session=True) as messages:
-        found: LiveRun = _followed(messages, ticket)
+    with _serving(request, start_new_session=True) as process:
+        found: LiveRun = _followed(process, ticket)
         return found
 
 
@@ -177,8 +182,8 @@ def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequen
     try:
         own = list(map(list, servers))
         request = _pickled(_Shell(scenario, seed, list(command), own, files, sys.path))
-        with _serving(request, pass_fds=files) as messages:
-            found: Served = _followed(messages, None)
+        with _serving(request, pass_fds=files) as process:
+            found: Served = _followed(process, None)
             return found
     finally:
         for number in files:
@@ -186,8 +191,8 @@ def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequen
 
 
 @contextlib.contextmanager
-def _serving(request: bytes, **how: Any) -> Iterator[IO[bytes]]:
-    """The messages of a process that serves a request; it is killed in the end."""
+def _serving(request: bytes, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that serves a request, and writes messages to its stdout; it is killed in the end."""
     command = [sys.executable, "-c", "from sojourn.live import serve; serve()"]
     paths = [_home(), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -199,11 +204,10 @@ def _serving(request: bytes, **how: Any) -> Iterator[IO[bytes]]:
         **how,
     ) as process:
         assert process.stdin is not None
-        assert process.stdout is not None
         try:
             process.stdin.write(len(request).to_bytes(8, "big") + request)
             process.stdin.flush()
-            yield process.stdout
+            yield process
         except BrokenPipeError:
             raise OSError("the process of the run ended at its start") from None
         finally:
@@ -239,21 +243,29 @@ def _home() -> str:
     return str(Path(__file__).resolve().parent.parent)
 
 
-def _followed(messages: IO[bytes], ticket: _core.Ticket | None) -> Any:
+def _followed(process: subprocess.Popen[bytes], ticket: _core.Ticket | None) -> Any:
     """Follow a request up to its answer."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    is_ending = False
     while True:
         try:
-            kind, content = pickle.load(messages)
+            kind, content = pickle.load(process.stdout)
         except EOFError:
             raise OSError("the process of the run ended without a result") from None
         match kind:
             case "progress" if ticket is not None:
-                ticket.check()
                 ticket.progress = content
+                if ticket.cancelled and not is_ending:
+                    is_ending = True
+                    process.stdin.write(_END)
+                    process.stdin.flush()
             case "done":
                 return content
             case "refused":
                 raise MissingError(*_advice(*content))
+            case "cancelled":
+                raise _core.Cancelled(content)
             case _:
                 raise content
 
@@ -308,20 +320,24 @@ def _run() -> None:
         return send("refused", refused.args)
     length = int.from_bytes(sys.stdin.buffer.read(8), "big")
     data = sys.stdin.buffer.read(length)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    ticket = _core.Ticket()
+    threading.Thread(target=_listen, args=(ticket,), daemon=True).start()
     try:
         request: _Request | _Shell = pickle.loads(data)
         sys.path[:] = request.path
-        send("done", request.answer(send))
+        send("done", request.answer(send, ticket))
     except _core.LiveRefused as refused:
         send("refused", refused.args)
+    except _core.Cancelled as cancelled:
+        send("cancelled", str(cancelled))
     except BaseException as error:
         send("failed", error if isinstance(error, _core.LawError) else OSError(str(error)))
 
 
-def _end_with_parent() -> None:
+def _listen(ticket: _core.Ticket) -> None:
+    """Cancel the run where the parent ends it, and end with the parent."""
     while os.read(0, 4096):
-        pass
+        ticket.cancel()
     os._exit(1)
 
 

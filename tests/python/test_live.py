@@ -123,6 +123,63 @@ def test_a_law_in_python_runs_live(live, folder):
     assert json.loads(done.stdout)["runs"][0]["conservation"]["delivered"] > 1000
 
 
+WINDOWS = ("--window", "3s..4s", "--window", "50s..55s", "--window", "every 1 s")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_it_measured(live, sojourn, folder, stop):
+    live("--set", "duration=3s", "--quiet")
+    text = LIVE + '[[at]]\ntime = "20 s"\nset = { "bottleneck.rate" = "10 Mbit/s" }\n'
+    (folder / "long.toml").write_text(text.replace('duration = "5 s"', 'duration = "60 s"'))
+    done = _interrupted(folder, stop, 6.5, "lab", "long.toml", *WINDOWS, "--out", "out")
+    assert done.returncode == 130, done.stderr
+    assert re.search(
+        r"interrupted; the run is kept up to \d+(\.\d+)? s of 60 s: printed and written", done.stderr
+    )
+    result = sj.Result.read(folder / "out")
+    end = float(result.scenario["duration"].removesuffix(" s"))
+    assert 3.0 < end < 20.0
+    assert result.scenario["at"] == []
+    assert result.series["time"].max() == pytest.approx(end)
+    (goodput,) = result.values("pi2", "goodput_bps").values()
+    assert goodput > 10e6
+    spans = result.windows.filter(window="3 s..4 s").select("from_s", "until_s").unique().rows()
+    assert spans == [(3.0, 4.0)]
+    assert result.windows["until_s"].max() <= end
+    assert "50 s..55 s" not in result.scenario["windows"]
+    assert sojourn("report", "out").returncode == 0
+
+
+def test_a_run_interrupted_beside_finished_ones_or_in_its_warm_up_is_left_out(live, folder):
+    live("--set", "duration=3s", "--quiet")
+    done = _interrupted(folder, signal.SIGINT, 3.0, "lab", "live.toml", "--set", "warmup=4s", "--out", "out")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        130,
+        "sojourn lab: interrupted; none of 1 runs had finished",
+    )
+    assert not (folder / "out").exists()
+    qdiscs = ("--qdisc", "pi2", "--qdisc", "codel")
+    done = _interrupted(folder, signal.SIGINT, 8.5, "lab", "live.toml", *qdiscs, "--out", "out")
+    assert "interrupted; 1 of 2 runs had finished" in done.stderr
+    assert sj.Result.read(folder / "out").qdiscs == ["pi2"]
+
+
+def _interrupted(folder, stop, after_s, *arguments):
+    """A command that gets a signal some seconds after its start."""
+    command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        time.sleep(after_s)
+        process.send_signal(stop)
+        out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
 @pytest.mark.parametrize("part", ["command", "run"])
 def test_nothing_is_left_after_a_kill(live, folder, part):
     """Of the command or of the process of its run, at random moments from its start on."""

@@ -2,7 +2,7 @@
 
 use crate::carried;
 use crate::clock::Clock;
-use crate::endpoints::{Endpoints, Plan, Reports};
+use crate::endpoints::{End, Endpoints, Plan, Reports};
 use crate::namespace::{self, Namespaces, Refused, Settings, Tun};
 use crate::network::{Flow, Network};
 use crate::plant::Live;
@@ -41,6 +41,11 @@ pub enum Failed {
 /// A run of a scenario, advanced in steps.
 pub struct Run {
     observed: Observed<Live>,
+    /// Its end, which the endpoints read.
+    end: End,
+    planned: Time,
+    /// Its end, where it was ended early.
+    ended: Option<Time>,
     endpoints: Option<JoinHandle<io::Result<Namespaces>>>,
     counters: Option<Counters>,
     class: Class,
@@ -78,6 +83,7 @@ impl Run {
         let ways = tagged(&plan.links, &plan.classes, &flows);
         let classes: Vec<u32> = flows.iter().map(|flow| flow.class).collect();
         let settings = Settings { ecn: carried::has_ecn(scenario), mtu: carried::mtu(scenario) };
+        let end = End::new(Time::ZERO + scenario.duration);
         let endpoints = Plan {
             congestion: scenario.flows.iter().map(carried::kernel_name).collect(),
             dscp: plan.classes.iter().map(|class| class.dscp).collect(),
@@ -91,7 +97,7 @@ impl Run {
             flows,
             present,
             seed,
-            end: Time::ZERO + scenario.duration,
+            end: end.clone(),
         };
         let load_before = scheduling::load();
         let started = Started::new(endpoints, settings)?;
@@ -112,7 +118,36 @@ impl Run {
             }
             Live::new(Relay::new(network, devices, clock), classes, reports)
         });
-        Ok(Run { observed, endpoints: Some(endpoints), counters: None, class, load_before, packet_time })
+        let endpoints = Some(endpoints);
+        let planned = Time::ZERO + scenario.duration;
+        Ok(Run {
+            observed,
+            end,
+            planned,
+            ended: None,
+            endpoints,
+            counters: None,
+            class,
+            load_before,
+            packet_time,
+        })
+    }
+
+    /// Ends the run a second from now, or as planned if that is earlier; what has been measured by then is its outcome.
+    /// Returns false where nothing would have been.
+    pub fn end_early(&mut self) -> bool {
+        if self.ended.is_none() {
+            self.ended = self.observed.end_early();
+        }
+        if let Some(end) = self.ended {
+            self.end.set(end);
+        }
+        self.ended.is_some()
+    }
+
+    /// The end of a run that has ended early.
+    pub fn ended_early(&self) -> Option<Time> {
+        self.ended.filter(|end| *end < self.planned)
     }
 
     /// Share of the time that is done.

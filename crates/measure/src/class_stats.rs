@@ -133,6 +133,12 @@ impl ClassStats {
         ClassStats { received: vec![0; steps], ..ClassStats::default() }
     }
 
+    /// The series have so many steps at the most.
+    pub(crate) fn end_after(&mut self, steps: usize) {
+        self.received.truncate(steps);
+        self.returned.truncate(steps);
+    }
+
     /// Counts a datagram that came back at `at` in its step.
     pub(crate) fn come_back(&mut self, at: Time, rtt: Span, step: Span) {
         let steps = self.received.len();

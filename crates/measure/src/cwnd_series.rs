@@ -80,6 +80,11 @@ impl CwndSeries {
         windows
     }
 
+    /// Nothing is recorded after `end`.
+    pub(crate) fn end_at(&mut self, end: Time) {
+        self.until = end;
+    }
+
     /// Adds a flow of `class`.
     pub(crate) fn add_flow(&mut self, class: u32) {
         self.flows.push(FlowWindow::of(class));

@@ -41,7 +41,7 @@ pub use outcome::{Balance, Elsewhere, LinkOutcome, Outcome, QueueOutcome, Row, W
 pub use parts::{Parts, WindowOfLink, WindowParts};
 pub use probe::{Cwnd, Probe, Queued};
 pub use queue_stats::ExactTotals;
-pub use recorder::{Interval, Recorder, TimeWindow, Watchlist};
+pub use recorder::{Interval, LOST_AFTER, Recorder, TimeWindow, Watchlist};
 pub use responsiveness::ProbeTime;
 pub use round_trip::{RoundTrip, SentAt, Transits};
 pub use sample::Sample;

@@ -184,6 +184,13 @@ impl Parts {
         &self.bounds[1..]
     }
 
+    /// The run ends earlier; windows that end later are none.
+    pub(crate) fn end_at(&mut self, end: Time) {
+        self.windows.retain(|window| window.until <= end);
+        self.bounds.retain(|bound| *bound < end);
+        self.bounds.push(end);
+    }
+
     pub(crate) fn links(&self) -> &[u32] {
         &self.links
     }

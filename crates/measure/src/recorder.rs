@@ -113,6 +113,18 @@ impl Recorder {
         self.parts.as_deref()
     }
 
+    /// The run ends earlier, at least a second from now and at a step: the time after which a datagram counts as lost.
+    /// Windows that end later have no metrics.
+    pub fn end_at(&mut self, end: Time) {
+        self.measured.until = end;
+        self.windows.end_at(end);
+        let steps = steps(end, self.step);
+        self.classes.iter_mut().for_each(|class| class.end_after(steps));
+        if let Some(parts) = &mut self.parts {
+            parts.end_at(end);
+        }
+    }
+
     /// Ends a part at `now`, before the events of that time.
     pub fn end_part(&mut self, now: Time) {
         let Some(mut parts) = self.parts.take() else { return };
@@ -437,4 +449,4 @@ fn steps(until: Time, step: Span) -> usize {
 }
 
 /// A datagram that takes longer than this counts as lost.
-pub(crate) const LOST_AFTER: Span = Span::from_secs(1);
+pub const LOST_AFTER: Span = Span::from_secs(1);

@@ -51,6 +51,11 @@ impl Run {
         self.0.advance_some(most)
     }
 
+    /// As [`Observed::end_early`].
+    pub fn end_early(&mut self) -> Option<Time> {
+        self.0.end_early()
+    }
+
     /// Asserts that every packet is accounted for.
     pub fn assert_conservation(&self) {
         self.0.plant().assert_conservation();

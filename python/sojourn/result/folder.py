@@ -193,7 +193,7 @@ def _read(folder: Path, number: int) -> Result:
 
 def _read_windows(path: Path, folder: int, rows: tuple[Row, ...], scenario: dict[str, Any]) -> pl.DataFrame:
     """The table of windows; empty for a scenario without windows, and for fluid runs, which have none."""
-    if not scenario.get("windows") or all(row.plant != "packet" for row in rows):
+    if not scenario.get("windows") or all(row.plant == "fluid" for row in rows):
         return windows.table(())
     found = _read_table(path, folder, tuple(WINDOW_KINDS), lambda _: windows.most_rows(rows))
     found = found.with_columns(pl.col(name).cast(kind) for name, kind in WINDOW_KINDS.items())

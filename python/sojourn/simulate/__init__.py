@@ -25,7 +25,7 @@ from sojourn.resolve import Control, Qdisc
 from sojourn.result import Result, trust
 from sojourn.scenario import Scenario
 from sojourn.simulate import flent_files
-from sojourn.simulate.gather import Finished, Origin, gather
+from sojourn.simulate.gather import Finished, Origin, gather, shortened
 from sojourn.simulate.plan import (
     DEFAULT_PLANTS,
     MAX_RUNS,
@@ -195,9 +195,14 @@ def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None
         for job, run in zip(jobs, outcome.runs, strict=True)
         if run is not None
     ]
-    result = gather(json.loads(plan.scenario.to_json()), finished, origin) if finished else None
+    scenario = json.loads(plan.scenario.to_json())
+    progress = f"{len(finished) or 'none'} of {len(jobs)} runs had finished"
+    if outcome.ended_s is not None:
+        progress = f"the run is kept up to {outcome.ended_s:g} s of {scenario['duration']}"
+        scenario = shortened(scenario, outcome.ended_s, {name for name, *_ in finished[0].run.windows})
+    result = gather(scenario, finished, origin) if finished else None
     lacking = None if plan.recording is None else _complete(plan, plan.recording, outcome, result)
-    _raise_for(outcome, result, f"{len(finished) or 'none'} of {len(jobs)} runs had finished")
+    _raise_for(outcome, result, progress)
     if result is None:
         raise RunFailed("no run finished", None)
     if lacking is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +20,7 @@ from sojourn.errors import RunFailed
 from sojourn.live import LiveLink, LiveRun
 from sojourn.result import Result, Row, Variant, qoo, windows
 from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
+from sojourn.result.words import seconds
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,16 @@ def _rows(one: Finished) -> Iterator[Row]:
             )
             # The cost of a run is counted once, and so is the trust in it.
             cost, trust = {}, {}
+
+
+def shortened(scenario: dict[str, Any], end_s: float, windows: Collection[str]) -> dict[str, Any]:
+    """The scenario of a run that ended at `end_s`: without what comes later, with those `windows` alone."""
+    changes = [change for change in scenario["at"] if (seconds(change["time"]) or 0.0) < end_s]
+    for change in changes:
+        if change["until"] is not None and (seconds(change["until"]) or 0.0) >= end_s:
+            change["until"] = None
+    kept = [window for window in scenario["windows"] if window in windows]
+    return scenario | {"duration": f"{end_s:g} s", "at": changes, "windows": kept}
 
 
 def _windows(one: Finished) -> Iterator[tuple[object, ...]]:

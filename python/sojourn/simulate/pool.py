@@ -97,6 +97,8 @@ class Outcome:
     runs: list[_core.Run | LiveRun | None]
     interrupted: bool = False
     error: tuple[Job, BaseException] | None = None
+    #: End of the only run, s, if it is a live one that was interrupted and has measurements up to there.
+    ended_s: float | None = None
 
 
 def drive(
@@ -221,3 +223,16 @@ def _collect(futures: Sequence[Future[_core.Run | LiveRun]], outcome: Outcome) -
             outcome.runs[place] = future.result()
         elif not isinstance(error, _core.Cancelled | Stopped) and outcome.error is None:
             outcome.error = (outcome.jobs[place], error)
+    _keep_one_duration(outcome)
+
+
+def _keep_one_duration(outcome: Outcome) -> None:
+    """Leave out a live run that ended early, unless it is the only one: all of a result have one duration."""
+    early = [place for place, run in enumerate(outcome.runs) if getattr(run, "ended_s", None) is not None]
+    if not early:
+        return
+    if sum(run is not None for run in outcome.runs) == 1:
+        outcome.ended_s = getattr(outcome.runs[early[0]], "ended_s", None)
+        return
+    for place in early:
+        outcome.runs[place] = None

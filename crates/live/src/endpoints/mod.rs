@@ -26,6 +26,8 @@ use sojourn_units::{Span, Time};
 use sojourn_workload::{AppPlan, Churn, Command, Event, Purpose, Requests, Workload};
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use timers::{Timer, Timers};
 
@@ -51,13 +53,33 @@ pub struct Plan {
     /// Seed of the run.
     pub seed: u64,
     /// End of the run.
-    pub end: Time,
+    pub end: End,
+}
+
+/// The end of a run, which may become earlier while the endpoints run.
+#[derive(Clone, Debug)]
+pub struct End(Arc<AtomicU64>);
+
+impl End {
+    /// This time.
+    pub fn new(end: Time) -> End {
+        End(Arc::new(AtomicU64::new(end.nanos())))
+    }
+
+    /// Moves it.
+    pub fn set(&self, end: Time) {
+        self.0.store(end.nanos(), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> Time {
+        Time::from_nanos(self.0.load(Ordering::Relaxed))
+    }
 }
 
 /// The endpoints while they run.
 pub struct Endpoints {
     clock: Clock,
-    end: Time,
+    end: End,
     namespaces: Namespaces,
     epoll: Epoll,
     flows: Vec<Flow>,
@@ -193,7 +215,7 @@ impl Endpoints {
         self.execute_all()?;
         loop {
             let now = clock.now();
-            if now >= self.end {
+            if now >= self.end.get() {
                 return Ok(self.namespaces);
             }
             while let Some(timer) = self.timers.due(now) {
@@ -215,7 +237,8 @@ impl Endpoints {
 
     /// Sleeps until a socket is ready, or a timer due.
     fn wait(&self) -> io::Result<()> {
-        let until = self.timers.next().unwrap_or(self.end).min(self.end);
+        let end = self.end.get();
+        let until = self.timers.next().unwrap_or(end).min(end);
         let left = Duration::from_nanos(until.since(self.clock.now()).nanos());
         let mut polled = [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)];
         match ppoll(&mut polled, Some(TimeSpec::from(left)), None) {

@@ -11,7 +11,7 @@ use sojourn_live::trust::Trust;
 use sojourn_measure::{Outcome, WindowRow};
 use sojourn_scenario as scenario;
 use sojourn_sim::topology::CustomQdisc;
-use sojourn_units::Span;
+use sojourn_units::{Span, Time};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -56,8 +56,9 @@ impl Live {
     }
 
     pub(super) fn finish(self) -> PyResult<(Outcome, Vec<WindowRow>, LiveFacts)> {
+        let ended = self.run.ended_early();
         let (outcome, windows, trust, _, counters) = self.run.finish().map_err(raised)?;
-        Ok((outcome, windows, LiveFacts { trust, counters }))
+        Ok((outcome, windows, LiveFacts { trust, counters, ended }))
     }
 }
 
@@ -72,6 +73,9 @@ impl Drive for Live {
     }
     fn progress(&self) -> f64 {
         self.run.progress()
+    }
+    fn end_early(&mut self) -> bool {
+        self.run.end_early()
     }
     fn check_records(&mut self) -> PyResult<()> {
         self.failure.take().map_or(Ok(()), |failed| Err(raised(failed)))
@@ -115,7 +119,7 @@ impl Shell {
         };
         let links = links.into_iter().map(dict).collect::<PyResult<_>>()?;
         let counters = Counters { device_drops: trust.device_drops, ..Counters::default() };
-        let facts = LiveFacts { trust, counters }.to_dict(py)?;
+        let facts = LiveFacts { trust, counters, ended: None }.to_dict(py)?;
         facts.set_item("foreign", traffic.foreign)?;
         Ok((links, facts))
     }
@@ -125,11 +129,18 @@ impl Shell {
 pub(super) struct LiveFacts {
     trust: Trust,
     counters: Counters,
+    /// The end of a run that was ended early.
+    ended: Option<Time>,
 }
 
 impl LiveFacts {
+    /// The end of a run that was ended early, s.
+    pub(super) fn ended_s(&self) -> Option<f64> {
+        self.ended.map(Time::seconds)
+    }
+
     pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let LiveFacts { trust, counters } = self;
+        let LiveFacts { trust, counters, .. } = self;
         let late = |share| trust.lateness.quantile(share).map(Span::seconds);
         let dict = PyDict::new(py);
         dict.set_item("verdict", trust.verdict().name())?;

@@ -40,8 +40,7 @@ struct Shared {
 
 impl Ticket {
     fn check(&self) -> PyResult<()> {
-        let cancelled = self.0.cancelled.load(Ordering::Relaxed);
-        if cancelled { Err(Cancelled::new_err("the run was cancelled")) } else { Ok(()) }
+        if self.cancelled() { Err(Cancelled::new_err("the run was cancelled")) } else { Ok(()) }
     }
 }
 
@@ -55,6 +54,12 @@ impl Ticket {
     /// Stops the run at its next step.
     fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The run was cancelled.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.0.cancelled.load(Ordering::Relaxed)
     }
 
     /// Raises `Cancelled` if the run was cancelled.
@@ -194,6 +199,10 @@ trait Drive {
     fn advance(&mut self) -> bool;
     /// The share of simulated time that is done.
     fn progress(&self) -> f64;
+    /// Ends it soon, such that what has been measured is its outcome; returns false where that cannot be.
+    fn end_early(&mut self) -> bool {
+        false
+    }
     /// Raises the error of a record that could not be written.
     fn check_records(&mut self) -> PyResult<()> {
         Ok(())
@@ -247,7 +256,9 @@ impl Drive for sojourn_fluid::Run {
 fn drive(run: &mut impl Drive, ticket: &Ticket, failure: &Failure) -> PyResult<()> {
     let mut more = true;
     while more {
-        ticket.check()?;
+        if !run_goes_on(run, ticket) {
+            ticket.check()?;
+        }
         more = run.advance();
         run.check_records()?;
         ticket.0.progress.store(run.progress().to_bits(), Ordering::Relaxed);
@@ -257,6 +268,11 @@ fn drive(run: &mut impl Drive, ticket: &Ticket, failure: &Failure) -> PyResult<(
         }
     }
     Ok(())
+}
+
+/// Whether the run goes on: it was not cancelled, or ends early by itself.
+fn run_goes_on(run: &mut impl Drive, ticket: &Ticket) -> bool {
+    !ticket.cancelled() || run.end_early()
 }
 
 /// One turn with a law called for packets, or a congestion control called for ACKs. Taking Python's lock for each call
@@ -301,6 +317,12 @@ impl Run {
     #[getter]
     fn trust<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.facts.as_ref().map(|facts| facts.to_dict(py)).transpose()
+    }
+
+    /// The end of a live run that was ended early, s; None where it has its duration.
+    #[getter]
+    fn ended_s(&self) -> Option<f64> {
+        self.facts.as_ref().and_then(LiveFacts::ended_s)
     }
 
     /// CPU time of the run, s.

@@ -6,9 +6,9 @@ use crate::network::Network;
 use crate::packet::Packet;
 use sojourn_aqm::{Gauges, Qdisc};
 use sojourn_measure::{
-    Balance, Elsewhere, ExactTotals, FlowKind, FlowStats, Interval, LinkOutcome, MOST_CHANGES, Outcome,
-    QueueOutcome, Recorder, Row, Series, Step, StretchStart, TimeWindow, Watched, Watchlist, WindowRow,
-    class_metrics,
+    Balance, Elsewhere, ExactTotals, FlowKind, FlowStats, Interval, LOST_AFTER, LinkOutcome, MOST_CHANGES,
+    Outcome, QueueOutcome, Recorder, Row, Series, Step, StretchStart, TimeWindow, Watched, Watchlist,
+    WindowRow, class_metrics,
 };
 use sojourn_scenario::{Flows, Scenario, Source, Traffic, VOICE_FRAME};
 use sojourn_units::{Span, Time};
@@ -119,6 +119,22 @@ impl<P: Plant> Observed<P> {
     /// Share of the time that is done.
     pub fn progress(&self) -> f64 {
         self.plant.now().seconds() / self.scenario.duration.seconds()
+    }
+
+    /// Ends the run at the first step at which the fate of every datagram sent by now is known, or as planned if that is
+    /// earlier. Returns that end; None where nothing would have been measured by then.
+    pub fn end_early(&mut self) -> Option<Time> {
+        let soon = (self.plant.now().max(self.step_start) + LOST_AFTER).nanos().div_ceil(self.step.nanos());
+        let end = Time::from_nanos(soon * self.step.nanos());
+        let warm = Time::ZERO + self.scenario.warmup;
+        let planned = Time::ZERO + self.scenario.duration;
+        if end >= planned || end <= warm {
+            return (end >= planned).then_some(planned);
+        }
+        self.scenario.duration = end.since(Time::ZERO);
+        self.plant.recorder().end_at(end);
+        self.windows.end_at(end);
+        Some(end)
     }
 
     /// The plant.

@@ -21,6 +21,15 @@ impl Bounds {
         Bounds { pending: ends.iter().rev().copied().collect(), is_before: false, bits: Vec::new() }
     }
 
+    /// The run ends earlier.
+    pub(super) fn end_at(&mut self, end: Time) {
+        if self.pending.is_empty() {
+            return;
+        }
+        self.pending.retain(|bound| *bound < end);
+        self.pending.insert(0, end);
+    }
+
     /// Next time at which the run must stop: just before a bound, and at it.
     pub(super) fn next(&self) -> Option<Time> {
         let bound = self.pending.last()?;
