@@ -53,10 +53,11 @@ def explain(name: str) -> dict[str, Any]:
     'law'
     """
     # Entries have small letters and underscores; the field's names for them often have not.
-    spelled = name.lower().replace("-", "_").replace(" ", "_")
+    spelled = name.strip().lower().replace("-", "_").replace(" ", "_")
     found = explain_json(name) or explain_json(spelled)
-    if found is None and (known_elsewhere := OTHER_NAMES.get(name.lower())) is not None:
-        return _elsewhere(name.lower(), known_elsewhere)
+    elsewhere = next((one for one in (name.lower(), spelled) if one in OTHER_NAMES), None)
+    if found is None and elsewhere is not None:
+        return _elsewhere(elsewhere, OTHER_NAMES[elsewhere])
     if found is None:
         kinds = (*KINDS, "topics")
         known = [entry["name"] for kind in kinds for entry in entries(kind)]

@@ -38,7 +38,9 @@ def bare(tmp_path: Path) -> Path:
 def test_every_target_of_make_is_a_verb_and_has_its_line(root: Path) -> None:
     makefile = (root / "Makefile").read_text()
     targets = re.findall(r"^([a-z-]+):  ## \S", makefile, flags=re.MULTILINE)
-    known = "help demo check test bench behaviour figures kills live engines parameter peers fuzz docs dist clean"
+    known = (
+        "help demo check test bench behaviour figures kills live engines parameter peers fuzz docs dist clean"
+    )
     assert {*known.split(), "kernel-check", "flent-check"} == set(targets)
     listed = ci(root, "help").stdout
     for verb in {target.replace("-", "_") for target in targets} - {"help"}:

@@ -552,9 +552,54 @@ def test_pings_have_their_round_trips_over_time(tmp_path):
 def test_a_page_of_rrul_has_the_panels_of_flent():
     keys = {"duration": "6 s", "warmup": "2 s"}
     result = sj.run(sj.load("home/rrul", keys), ["tail_drop", "fq_codel"], seeds=[1])
-    assert rrul.stem(result) == "rrul"
-    picture = rrul.section(result)
+    assert rrul.stems(result) == ["rrul"]
+    picture = rrul.section(result, "tail_drop")
     for label in ("download, Mbit/s", "upload, Mbit/s", "ping, ms"):
         assert picture.count(f">{label}<") == len(rrul.SIZES), label
     home = sj.run(sj.load("home/evening", keys), ["codel"], seeds=[1])
-    assert (rrul.stem(home), rrul.section(home)) == (None, "")
+    assert (rrul.stems(home), rrul.section(home, "codel")) == ([], "")
+
+
+def test_the_panels_of_rrul_have_lines_a_legend_and_few_qdiscs(tmp_path):
+    keys = {"duration": "6 s", "warmup": "2 s"}
+    result = sj.run(sj.load("home/rrul", keys), ["tail_drop", "red", "codel", "pie", "cake"], seeds=[1, 2])
+    page = result.report(tmp_path / "page.html").read_text()
+    figure = page[page.index('<figure id="rrul">') :]
+    figure = figure[: figure.index("</figure>")]
+    assert page.index('<figure id="users">') < page.index('<figure id="rrul">')
+    wide = figure[: figure.index("</svg>")]
+    assert wide.count(">tail_drop<") == wide.count(">cake<") == 1
+    assert sum(f">{qdisc}<" in wide for qdisc in result.qdiscs) == rrul.MOST
+    assert "The line is seed 1, the band" in figure
+    assert "Each point averages 0.5 s. 2 more qdiscs: by class of traffic, below." in figure
+    # Each of three lines in each of three panels joins more than two points.
+    lines = re.findall(r'<path d="M[^z"]*"[^>]*stroke:var\(--qdisc', wide)
+    assert sum(len(re.findall(r"[lhv]", one)) > 0 for one in lines) >= 9
+
+
+FLOWS = """
+title = "Named like a test"
+duration = "4 s"
+warmup = "1 s"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "100 packets"
+qdisc = "pi2"
+[[flows]]
+name = "t-down"
+[[flows]]
+name = "t-up"
+[[flows]]
+name = "t-ping"
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "plants"),
+    [("", ["packet"]), ('app = "ping"\nstart = "3.99 s"\n', ["packet"]), ("", ["fluid"])],
+)
+def test_a_page_of_classes_named_like_rrul_without_pings_has_no_panels(tmp_path, more, plants):
+    (tmp_path / "named.toml").write_text(FLOWS + more)
+    result = sj.run(sj.load(tmp_path / "named.toml"), ["pi2", "pi"], seeds=[1], plants=plants)
+    assert '<figure id="rrul">' not in result.report(tmp_path / "page.html").read_text()

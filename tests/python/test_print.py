@@ -292,7 +292,7 @@ def test_the_command_draws_figures_of_a_sweep(sojourn, tmp_path):
         ("dumbbell", "cfd", 'FIGURE: "cfd" is not a figure of a certificate'),
         ("nothing", "cdf", "nothing: there is no such folder or scenario; expected a folder"),
         ("dumbell", "bode", 'did you mean "dumbbell"?'),
-        ("x" * 400, "bode", "is no name of a file"),
+        ("x" * 400, "bode", "x...: cannot be read (File name too long); expected a folder"),
     ],
 )
 def test_a_figure_of_something_else_is_an_error(sojourn, tmp_path, of, figure, error):

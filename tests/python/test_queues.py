@@ -255,7 +255,7 @@ def test_one_seed_gives_its_values_and_claims_nothing(name):
     text = users.headline(result, "tail_drop")
     assert text.startswith("One seed, from tail_drop to fq_codel: ")
     assert text.endswith("Run five or more seeds for intervals.")
-    assert not re.search("lowers|raises|nothing|improve|No difference", text)
+    assert not re.search("lowers|raises|nothing|improve|distinguish", text)
     before, after = result.variants
     for one in experiences(result):
         found = claims.compare(result, one.column, one.traffic_class).means
@@ -365,6 +365,64 @@ def test_the_quality_of_a_call_has_its_score_and_its_category(home):
     bars = users.section(home)
     assert re.search(r">[-0-9.]+ \(MOS \d\.\d, [a-z ]+\)<", bars)
     assert all(one.remark(1.0) == "" for one in experiences(home) if one.noun != "R-factor")
+
+
+def served(home, values, traffic_class="web", metric="fct_mean_s"):
+    """The home in which qdiscs have these values of one metric, the same under every seed."""
+    rows = []
+    for row in home.runs:
+        if row.qdisc in values and row.queue is None:
+            own = {metric: values[row.qdisc]} if row.traffic_class == traffic_class else {}
+            rows.append(replace(row, metrics=dict.fromkeys(row.metrics) | own))
+    return replace(home, runs=tuple(rows))
+
+
+def order(result):
+    return [one.qdisc for one in users.by_service(result.variants, users.noticed(result))]
+
+
+def test_a_bad_qdisc_changes_no_order_of_others(home):
+    for worst in (2.1, 2000.0):
+        values = {"codel": worst, "fq_codel": 1.5, "dual": 1.0}
+        assert order(served(home, values)) == ["dual", "fq_codel", "codel"]
+    calls = {"codel": 5.0, "fq_codel": -10.0, "dual": 60.0}
+    assert order(served(home, calls, "call", "r_factor")) == ["dual", "codel", "fq_codel"]
+
+
+def test_a_qdisc_without_a_value_is_not_the_best_and_is_named(home):
+    result = served(home, {"codel": 1.0, "fq_codel": None, "dual": 0.9})
+    assert order(result)[0] == "dual"
+    both = served(home, {"codel": 1.0, "fq_codel": 0.5})
+    rows = tuple(
+        replace(row, metrics=row.metrics | {"fct_p95_s": 0.1})
+        if (row.qdisc, row.traffic_class) == ("codel", "game")
+        else row
+        for row in both.runs
+    )
+    text = users.headline(replace(both, runs=rows), "codel")
+    assert text.endswith("fq_codel has no p95 lag of game.")
+
+
+def test_seeds_that_do_not_distinguish_are_those_of_the_metric(home):
+    result = lags(home, {"codel": (0.1, 0.1001), "fq_codel": (0.4, 0.9)})
+    rows = tuple(
+        row
+        for row in result.runs
+        if not (row.qdisc == "fq_codel" and row.seed == 2 and row.traffic_class == "game")
+    )
+    calls = {"codel": 80.0, "fq_codel": 81.0}
+    rows = tuple(
+        replace(
+            row,
+            metrics=row.metrics | {"r_factor": calls[row.qdisc] + (row.seed if row.qdisc == "codel" else 0)},
+        )
+        if row.traffic_class == "call"
+        else row
+        for row in rows
+    )
+    text = users.headline(replace(result, runs=rows), "codel")
+    assert "2 seeds do not distinguish the R-factor of call" in text
+    assert "one seed does not distinguish the p95 lag of game" in text.lower()
 
 
 def test_the_best_for_users_is_short_of_the_best_by_the_least_in_all(home):

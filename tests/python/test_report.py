@@ -245,7 +245,7 @@ def test_the_page_leaves_out_the_columns_that_the_terminal_leaves_out(made):
     laws["pie"]["jain_index"], laws["pi"]["jain_index"] = [0.977, 0.99, 0.96], [0.982, 0.97, 0.98]
     result = replace(made, runs=invented(laws).runs)
     shown, (line,) = differing.differing(result)
-    assert "No difference is shown by 3 seeds: Jain index 0.976 to 0.977." in line
+    assert "Not distinguished by 3 seeds: Jain index 0.976 to 0.977." in line
     summary = comparison.summary(result)
     heads = re.findall(r'<th scope="col">([^<]+)<span', summary)
     assert heads == [column.short for column in shown]
@@ -664,7 +664,7 @@ def test_a_list_in_parameters_is_one_parameter():
 
 
 def test_bands_keep_their_opacity(page):
-    assert f"opacity: {style.BAND_ALPHA}" in page
+    assert f"opacity:{style.BAND_ALPHA}" in page
 
 
 def test_the_caption_on_paper_is_that_of_the_still_picture(made, page):

@@ -65,7 +65,7 @@ def test_a_difference_is_left_out_if_it_is_small_and_not_shown(second, is_shown)
     }
     result = invented(rows)
     assert ("utilization" in shown(result)) == is_shown
-    sentence = "No difference is shown by 3 seeds: utilisation 99.0 %."
+    sentence = "Not distinguished by 3 seeds: utilisation 99.0 %."
     assert any(sentence in line for line in differing(result)[1]) == (not is_shown)
 
 

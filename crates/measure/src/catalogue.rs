@@ -247,7 +247,7 @@ pub const METRICS: &[Metric] = &[
         "s",
         Scope::Flows,
         "round-trip time of pings without queues: propagation and transmission; null for several classes together and where a link \
-         has a schedule, jitter or changes",
+         has a schedule, jitter, reordering or changes of its rate or delay",
     )
     .later(),
     metric(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "listed"]
 
+#: Most letters of a name in an error.
+MOST_LETTERS = 60
 #: Dots per inch of a PNG, as journals demand of photographs.
 DPI = 300
 #: Dates and the program's version are left out, so that the same figure is the same file.
@@ -66,7 +68,10 @@ def _kind(of: str) -> str:
     try:
         exists, is_file = Path(of).exists(), Path(of).is_file()
     except OSError as error:
-        raise InputError(f"{of[:40]}...: is no name of a file ({error.strerror})") from None
+        shown = of if len(of) <= MOST_LETTERS else f"{of[:MOST_LETTERS]}..."
+        raise InputError(
+            f"{shown}: cannot be read ({error.strerror}); expected a folder or a scenario"
+        ) from None
     if exists and is_store(Path(of)):
         return "sweep"
     if exists or of in known:
@@ -96,6 +101,9 @@ def _of_sweep(folder: str, _qdisc: str | None, link: str | None) -> Subject:
 
     found = load(Path(folder))
     levels = {axis: found.plan[axis].unique(maintain_order=True).to_list() for axis in found.axes}
+    links = found.summary()["link"].unique().to_list() if link is not None else []
+    if link is not None and link not in links:
+        raise InputError(f'--link: "{link}" is no link of the sweep; expected {", ".join(map(str, links))}')
     return Subject(found.plot, {} if link is None else {"link": link}, levels)
 
 

@@ -50,6 +50,8 @@ class Canvas:
     legend: bool = True
     #: True if lines over time are those of the first seed; else they are means, which cancel oscillations.
     one_seed: bool = True
+    #: The variants whose lines over time are drawn; empty: all.
+    only: tuple[Variant, ...] = ()
 
     def __post_init__(self) -> None:
         one_of_kind("points", count, self.points)
@@ -682,6 +684,8 @@ class Plots:
         drawn = self._axes(ax)
         unit, times = self.time_unit()
         for band in bands.over_time(self.result, name, self.canvas.points // coarse):
+            if self.canvas.only and band.variant not in self.canvas.only:
+                continue
             self._draw(drawn, band.scaled(times, scale), one_seed=self.canvas.one_seed)
         drawn.set_ylim(bottom=0)
         self._time_axis(drawn, times)

@@ -61,7 +61,7 @@ class Answer:
 
     @property
     def sentences(self) -> str:
-        """All of it in words: its own row says nothing more, and the others are one sentence."""
+        """All of it in words, but for the use and the drops of its own row; the others are one sentence."""
         rest = "; ".join(row.phrase for row in self.rows[1:])
         rest = rest[:1].upper() + rest[1:]
         return wording.joined(

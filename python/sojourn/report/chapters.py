@@ -84,7 +84,7 @@ def _caption(sight: live.Sight, chart: live.Chart) -> str:
     if finest > sample * (1 + 1e-9):
         fine = f"finest here {words.short_time(finest)}; series.parquet has {words.short_time(sample)}"
         notes[0] = notes[0].removesuffix(".") + f'<span class="live-only"> ({escape(fine)})</span>.'
-    notes.insert(0, _seeds_note(result))
+    notes.insert(0, seeds_note(result))
     if chart is live.CHARTS[0]:
         strokes = "; ".join(note for plant, note in PLANT_NOTES.items() if plant in result.plants)
         notes += [f"{strokes[0].upper()}{strokes[1:]}."] * (len(result.plants) > 1)
@@ -96,7 +96,8 @@ def _caption(sight: live.Sight, chart: live.Chart) -> str:
     return " ".join(notes)
 
 
-def _seeds_note(result: Result) -> str:
+def seeds_note(result: Result) -> str:
+    """What the lines and bands of charts over time are of, as a sentence."""
     if not any(variant.seeded for variant in result.variants):
         return words.seedless_note(result)
     first = "the first seed" if words.most_seeds(result) < len(result.seeds) else f"seed {min(result.seeds)}"

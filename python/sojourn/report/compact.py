@@ -16,11 +16,11 @@ PLACES = 1
 FEW = 3
 
 # Names of Matplotlib's own: figure_1, line2d_12, and hashes of markers and clips.
-_OWN = re.compile(r"_\d+$|^[a-z][0-9a-f]{10}$|^[a-zA-Z]\d+_\d+_[0-9a-f]{10}$")
+_OWN = re.compile(r"_\d+$|^[a-z][0-9a-f]{10}$|^[a-zA-Z][0-9a-f]+_[0-9a-f]+_[0-9a-f]{10}$")
 # A marker: shape, position, look and clip; and many in a row.
 _USE = re.compile(r'<use href="#([^"]+)" x="([^"]+)" y="([^"]+)"( style="[^"]*")?( clip-path="[^"]*")?/>')
 _USES = re.compile(r"(?:<use[^>]*/>){3,}")
-_NUMBER = re.compile(r"-?[0-9.]+(?:e-?\d+)?")
+_NUMBER = re.compile(r"-?[0-9.]+")
 
 
 def compact(svg: str) -> str:
@@ -46,15 +46,19 @@ def _rounded(found: re.Match[str]) -> str:
 
 def _names(svg: str) -> str:
     """Without Matplotlib's ids, or with shorter ones where something refers to them."""
-    used = dict.fromkeys(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
+    tags = "".join(re.findall(r"<[^>]+>", svg))
+    used = dict.fromkeys(re.findall(r'(?:url\(#|href="#)([^)"]+)', tags))
     short = {name: f"n{place}" for place, name in enumerate(filter(_OWN.search, used))}
 
     def named(found: re.Match[str]) -> str:
         name = found[1]
         return "" if _OWN.search(name) and name not in short else f' id="{short.get(name, name)}"'
 
-    svg = re.sub(r' id="([^"]+)"', named, svg)
-    return re.sub(r'(url\(#|href="#)([^)"]+)', lambda found: found[1] + short.get(found[2], found[2]), svg)
+    def renamed(tag: re.Match[str]) -> str:
+        text = re.sub(r' id="([^"]+)"', named, tag[0])
+        return re.sub(r'(url\(#|href="#)([^)"]+)', lambda one: one[1] + short.get(one[2], one[2]), text)
+
+    return re.sub(r"<[^>]+>", renamed, svg)
 
 
 def _many_markers(svg: str) -> str:

@@ -45,7 +45,7 @@ def split(view: Result, columns: Sequence[Column]) -> tuple[list[Column], str]:
     equal = [_range(column, found[column]) for column in alike if all(map(_is_equal, found[column]))]
     near = [_range(column, found[column]) for column in alike if not all(map(_is_equal, found[column]))]
     same = f"The same under every qdisc: {', '.join(equal)}." if equal else ""
-    doubt = f"No difference is shown by {words.seed_count(view)}: {', '.join(near)}." if near else ""
+    doubt = f"Not distinguished by {words.seed_count(view)}: {', '.join(near)}." if near else ""
     return shown, wording.joined(same, doubt)
 
 

@@ -36,12 +36,8 @@ def svg(figure: Figure, name: str, alt: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", text, flags=re.S)
     text = compact(text)
-    text = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', text)
-    text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
-    # The page's font replaces the family; size and weight stay.
-    text = re.sub(r"font: ((?:[a-z0-9]+ )*?)([0-9.]+px) [^;\"]*", _font, text)
-    for colour, variable in _VARIABLES.items():
-        text = text.replace(colour, variable)
+    # Between tags is text of the user.
+    text = re.sub(r"<[^>]+>", lambda tag: _of_page(tag[0], name), text)
     head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.S)
     label = escape(alt).replace("\\", "")
     return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{label}">', text, count=1)
@@ -56,6 +52,10 @@ def drawn(figure: Figure) -> str:
     return file.getvalue()
 
 
-def _font(found: re.Match[str]) -> str:
-    weight = "; font-weight: 600" if re.search(r"\b(?:bold|[67]00)\b", found[1]) else ""
-    return f"font-size: {found[2]}{weight}"
+def _of_page(tag: str, name: str) -> str:
+    """A tag with ids of the page, and colours that follow its theme."""
+    tag = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', tag)
+    tag = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", tag)
+    for colour, variable in _VARIABLES.items():
+        tag = tag.replace(colour, variable)
+    return tag

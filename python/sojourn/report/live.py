@@ -27,6 +27,8 @@ FIRST, FINER, CLOSE, FARTHER = 400, 2, 1600, 5
 #: Most values of a page's finest resolutions together, without the few of single flows: some 2 MB with the
 #: coarser ones.
 VALUES = 800_000
+#: The same of a page of several links, whose still pictures are as many times as long.
+VALUES_OF_SEVERAL = 600_000
 #: Still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so that their
 #: text is about 10 pixels high.
 STILL = Canvas(size=(7.4, 3.2), points=200, one_seed=True)
@@ -119,12 +121,13 @@ def sights(result: Result) -> list[Sight]:
     shown = {*_busiest(result), None}
     places = [link for link in result.places if link in shown]
     views = [result] if len(result.links) == 1 else [result.for_link(link) for link in places]
+    values = VALUES if len(views) == 1 else VALUES_OF_SEVERAL
     for place, view in enumerate(views):
         of_utility = OF_UTILITY if "utility" in view.series["name"] else ()
         charts = (*(CHARTS if view.links else ()), *of_utility, *_of_classes(view))
         axes = {chart.name: chart.draw(Plots(view, STILL)) for chart in charts}
         ids = f"link-{place}-" if len(views) > 1 else ""
-        found.append(Sight(place, view, charts, axes, ids, VALUES // len(views)))
+        found.append(Sight(place, view, charts, axes, ids, values // len(views)))
     return found
 
 

@@ -41,7 +41,7 @@ WAYS = {"fluid": "as a fluid", "packet": "packet by packet", "live": "live by th
 # Most notes on the scenario that are shown.
 MOST_NOTES = 8
 
-#: What the answer at a link is about where the page begins with what users notice.
+#: Note before the answer at a link where the page begins with what users notice.
 ALL_PACKETS = "By the delay of all packets at this link; what users notice is above."
 #: Ways to zoom, for pointers and for keys.
 HINT = (
@@ -100,7 +100,9 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
     if not view.links:
         return _at_no_qdisc(sight)
     parts = [
-        "" if _begins_with_delays(view) and not ids else tradeoff.section(view, ids, stated=bool(ids)),
+        ""
+        if _begins_with_delays(view) and not ids
+        else tradeoff.section(view, ids, stated=bool(ids), note=_all_packets(view) if not ids else ""),
         chapters.section(sight, chapters.DISTRIBUTION),
         comparison.summary(view, ids),
         comparison.differences(view, baseline, ids),
@@ -116,12 +118,16 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
     (link,) = view.links
     shown = " shown" if sight.place == 0 else ""
     sentences = first.section(view) or _paragraph("verdict", verdicts.by_plant(verdicts.headline, view))
-    if users.applies(view):
-        sentences = _paragraph("note", ALL_PACKETS) + sentences
+    sentences = _all_packets(view) + sentences
     return (
         f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
         f"{sentences}{text}\n</section>"
     )
+
+
+def _all_packets(view: Result) -> str:
+    """A note before the answer at a link of a page that begins with what users notice."""
+    return _paragraph("note", ALL_PACKETS) if users.applies(view) else ""
 
 
 def _at_no_qdisc(sight: live.Sight) -> str:
@@ -142,7 +148,7 @@ def _head(result: Result, baseline: str) -> str:
     """The title and the answer; beside it what users notice."""
     answer = first.section(result, "headline") if _begins_with_delays(result) else ""
     answer = answer or _paragraph("headline", verdicts.opening(result, baseline))
-    noticed = (users.section(result) if users.applies(result) else "") + rrul.section(result)
+    noticed = (users.section(result) if users.applies(result) else "") + rrul.section(result, baseline)
     return (
         f'<header>\n<p class="kind">Sojourn report: {prose(_extent(result))}</p>\n'
         f"<h1>{escape(result.title)}</h1>\n{answer}{_incomplete(result)}{_trust(result)}{noticed}</header>"

@@ -24,8 +24,11 @@ def applies(result: Result) -> bool:
     return len(tradeoff.points(result, DELAY, USE)) > 1
 
 
-def section(result: Result, ids: str = "", *, stated: bool = False) -> str:
-    """The picture and the ranking, below the answer unless it is `stated` elsewhere; empty without."""
+def section(result: Result, ids: str = "", *, stated: bool = False, note: str = "") -> str:
+    """The picture and the ranking; above them a note, and the answer unless it is `stated` elsewhere.
+
+    Empty without them.
+    """
     if not applies(result):
         return ""
     found = tradeoff.points(result, words.fitted(result, DELAY), words.fitted(result, USE))
@@ -34,7 +37,7 @@ def section(result: Result, ids: str = "", *, stated: bool = False) -> str:
     pictures = "\n".join(_picture(result, kind, ids, sentence, best=best) for kind in SIZES)
     return (
         f'<section id="{ids}tradeoff" class="tradeoff">\n<h2>Delay against utilisation</h2>\n'
-        f"{'' if stated else first.section(result)}"
+        f"{note}{'' if stated else first.section(result)}"
         f'<div class="beside">\n'
         f'<figure>{pictures}\n<figcaption class="note">{escape(_note(found, best))}</figcaption></figure>\n'
         f"{_ranking(result, found)}\n</div>\n</section>"

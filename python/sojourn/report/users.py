@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from sojourn.report import claims, wording
 from sojourn.report.claims import Comparison
@@ -26,24 +27,28 @@ def applies(result: Result) -> bool:
     return len(result.variants) > 1 and bool(experiences(result))
 
 
+def noticed(result: Result) -> list[Noticed]:
+    """The metrics that users notice, compared."""
+    return [(one, claims.compare(result, one.column, one.traffic_class)) for one in experiences(result)]
+
+
 def headline(result: Result, baseline: str) -> str:
     """What the qdisc that serves users best changes against `baseline`, and what users have under the others.
 
     A change is claimed only where the seeds show it. Empty without another qdisc or what users notice.
     """
-    noticed = [(one, claims.compare(result, one.column, one.traffic_class)) for one in experiences(result)]
+    found = noticed(result)
     first = next((one for one in result.variants if one.qdisc == baseline), None)
     others = [one for one in result.variants if one != first]
-    if first is None or not others or not noticed:
+    if first is None or not others or not found:
         return ""
-    best = min(others, key=lambda one: sum(_short(one, *pair) for pair in noticed))
+    best, *further = by_service(others, found)
     names = words.variant_names(result)
-    further = [one for one in others if one != best]
-    rest = [_listing(names[one], one, noticed) for one in further[: wording.NAMED]]
+    rest = [_listing(names[one], one, found) for one in further[: wording.NAMED]]
     if len(further) > wording.NAMED:
         rest.append(f"{wording.counted(len(further) - wording.NAMED, 'more qdisc')} below.")
-    seeds = wording.common_seeds(*(found for _, found in noticed))
-    return wording.joined(_change(names, (first, best), noticed), *rest, seeds)
+    seeds = wording.common_seeds(*(one for _, one in found))
+    return wording.joined(_change(names, (first, best), found), *rest, seeds)
 
 
 def section(result: Result) -> str:
@@ -79,22 +84,47 @@ def _title(one: Experience) -> str:
     return f"{one.title} \N{EN DASH} {one.better}{idle}"
 
 
+def by_service(variants: Sequence[Variant], noticed: Sequence[Noticed]) -> list[Variant]:
+    """The qdiscs from the one that serves users best, by how far they are from the best in all.
+
+    How far is the logarithm of the ratio to the best: its means over the metrics of each class are added up.
+    A qdisc that has no value of a metric, as where no page is complete, has that of the worst.
+    """
+    classes: dict[str, list[Noticed]] = {}
+    for one, found in noticed:
+        classes.setdefault(one.traffic_class, []).append((one, found))
+
+    def short(variant: Variant) -> float:
+        return sum(
+            sum(_short(variant, *pair) for pair in of_class) / len(of_class) for of_class in classes.values()
+        )
+
+    return sorted(variants, key=short)
+
+
 def _short(variant: Variant, one: Experience, found: Comparison) -> float:
-    """How far a qdisc is from the best: the logarithm of a ratio, in which 5 % hardly count."""
-    means = {of: abs(mean.mean) for of, mean in found.means.items()}
-    if variant not in means:
+    """Logarithm of the ratio to the best; 5 % of the best, added to both, keep it finite."""
+    means = {of: max(mean.mean, 0.0) for of, mean in found.means.items()}
+    if not means:
         return 0.0
-    little = ALIKE * max(means.values()) or 1.0
-    best = max(means.values()) if one.more else min(means.values())
-    ratio = (best + little) / (means[variant] + little)
+    best, worst = (max(means.values()), min(means.values()))[:: 1 if one.more else -1]
+    little = ALIKE * (best or worst) or 1.0
+    ratio = (best + little) / (means.get(variant, worst) + little)
     return math.log(ratio) if one.more else -math.log(ratio)
 
 
 def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: list[Noticed]) -> str:
     """Sentences on the second of two qdiscs against the first, as far as the seeds go."""
     both_have = [(one, found) for one, found in noticed if all(variant in found.means for variant in pair)]
+    lacking = [f"{one.noun} of {one.traffic_class}" for one, found in noticed if pair[1] not in found.means]
     if not both_have:
         return ""
+    without = f"{names[pair[1]]} has no {wording.both(lacking)}." if lacking else ""
+    return wording.joined(_compared(names, pair, both_have), without)
+
+
+def _compared(names: dict[Variant, str], pair: tuple[Variant, Variant], both_have: list[Noticed]) -> str:
+    """The same of what both have."""
     first, best = (names[variant] for variant in pair)
     if max(found.seeds for _, found in both_have) == 1:
         values = wording.both([_measured(pair, *one) for one in both_have])
@@ -110,13 +140,15 @@ def _shown(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: li
     lower: list[str] = []
     higher: list[str] = []
     worse: list[str] = []
-    alike: list[str] = []
+    alike: dict[str, list[str]] = {}
     for one, found in noticed:
         is_less, is_more = found.less(best, first), found.less(first, best)
         change = f"from {_values(pair, one, found, 'to')}"
         what = f"the {one.noun} of {one.traffic_class}"
         if not (is_less or is_more):
-            alike.append(f"{what} ({_both(pair, one, found)})")
+            if found.seeds:
+                some = alike.setdefault(wording.too_few(found), [])
+                some.append(f"{what} ({_both(pair, one, found)})")
         elif is_more != one.more:
             worse.append(f"{what} {'rises' if is_more else 'falls'} {change}")
         else:
@@ -124,10 +156,11 @@ def _shown(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: li
     parts = [f"{verb} {wording.both(some)}" for verb, some in (("lowers", lower), ("raises", higher)) if some]
     better = " and ".join(parts) or "is not shown to improve what users notice"
     less = f"{wording.both(worse)}." if worse else ""
-    seeds = wording.counted(max(found.seeds for _, found in noticed), "seed")
-    same = f"{seeds} do not distinguish {wording.both(alike)}." if alike else ""
+    same = " ".join(f"{few} distinguish {wording.both(some)}." for few, some in alike.items())
     return wording.joined(
-        f"Against {names[first]}, {names[best]} {better}.", less[:1].upper() + less[1:], same
+        f"Against {names[first]}, {names[best]} {better}.",
+        less[:1].upper() + less[1:],
+        same[:1].upper() + same[1:],
     )
 
 

@@ -315,7 +315,7 @@ class Plots(Sized):
     def _places(self, rows: Sequence[Row], name: str) -> tuple[dict[Any, float], str]:
         """Places of the values of an axis, in its unit, or their order if they are no numbers; ``, unit``."""
         values = list(dict.fromkeys(row[name] for row in rows))
-        if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        if not all(map(_is_number, values)):
             return {value: float(place) for place, value in enumerate(values)}, ""
         unit = (self._of.about.get("units") or {}).get(name)
         one = quantity(f"1 {unit}")
@@ -330,9 +330,13 @@ class Plots(Sized):
         return (self._figure(size)[1][0], True) if ax is None else (ax, False)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _ticks(ax: Axes, places: Mapping[Any, float]) -> None:
     """Names at the places of values that are no numbers; factors on a logarithmic axis."""
-    if not all(isinstance(value, int | float) for value in places):
+    if not all(map(_is_number, places)):
         ax.set_xticks(list(places.values()), [_name(one) for one in places])
         return
     low, high = min(places.values()), max(places.values())
