@@ -13,6 +13,9 @@ from sojourn.result.column import Column
 # Metrics drawn with intervals, if they apply.
 COMPARED = (metrics.GOODPUT_BPS, metrics.FCT_MEAN_S, metrics.SOJOURN_P95_S, metrics.DROP_RATIO)
 
+#: Most rows, of classes under qdiscs, of the picture of intervals; more of them are read from the table.
+MOST_ROWS = 60
+
 
 def section(sight: live.Sight) -> str:
     """Every class under every qdisc; empty for a single class."""
@@ -23,15 +26,19 @@ def section(sight: live.Sight) -> str:
     columns = words.class_columns(result)
     kept = {column.metric for column in columns}
     compared = [column for column in COMPARED if column.metric in kept]
-    drawn = panels(result, Plots.classes, compared, intervals.classes_height_in(result))
-    picture = pictures(f"{ids}shares", verdict, drawn)
-    charts = _charts(sight, live.OF_CLASS, "Goodput") + _charts(sight, live.OF_PINGS, "Round trips")
     note = "Queue, sojourn, drops and marks are those of the class's own packets." if result.links else ""
+    picture = f'<p class="note">{note}</p>\n' if note else ""
+    if len(result.variants) * len(result.classes) <= MOST_ROWS:
+        drawn = panels(result, Plots.classes, compared, intervals.classes_height_in(result))
+        picture = (
+            f'<figure id="{ids}shares">{pictures(f"{ids}shares", verdict, drawn)}\n'
+            f'<figcaption class="note">{note}</figcaption></figure>\n'
+        )
+    charts = _charts(sight, live.OF_CLASS, "Goodput") + _charts(sight, live.OF_PINGS, "Round trips")
     return (
         f'<section id="{ids}classes">\n<h2>By class of traffic</h2>\n'
         f'<p class="verdict">{prose(verdict)}</p>\n'
-        f'{_table(result, columns)}\n<figure id="{ids}shares">{picture}\n'
-        f'<figcaption class="note">{note}</figcaption></figure>\n'
+        f"{_table(result, columns)}\n{picture}"
         f"{charts}{not_drawn(result.classes[live.MOST_CLASSES :])}</section>"
     )
 

@@ -36,6 +36,8 @@ def _tag(found: re.Match[str]) -> str:
     tag = re.sub(r' transform="rotate\(-?0 [^"]*"', "", found[0])
     tag = re.sub(r"\bfont-family: [^;\"]*(?:; )?", "", tag)
     tag = re.sub(r"(opacity: [0-9.]+)|(\d+\.\d{2,})", _rounded, tag)
+    # The page has round joins and butt caps.
+    tag = re.sub(r"; stroke-linejoin: (?:miter|round)|; stroke-linecap: (?:square|butt)", "", tag)
     tag = re.sub(r'style="([^"]*)"', lambda style: re.sub(r"([:;]) ", r"\1", style[0]), tag)
     return re.sub(r"(\d)\.0(?=[ ;\"])", r"\1", tag).replace("xlink:href", "href")
 

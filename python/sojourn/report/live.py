@@ -24,11 +24,13 @@ from sojourn.result import Result, Variant, metrics, tables, words
 #: Approximate number of points of the coarsest resolution, and factors of the finer ones: close to each other
 #: first, where a reader sees the difference, then farther apart.
 FIRST, FINER, CLOSE, FARTHER = 400, 2, 1600, 5
+#: Least factor of the finest one: below it its points are not worth their bytes.
+LEAST_FINER = 1.5
 #: Most values of a page's finest resolutions together, without the few of single flows: some 2 MB with the
 #: coarser ones.
 VALUES = 800_000
 #: The same of a page of several links, whose still pictures are as many times as long.
-VALUES_OF_SEVERAL = 600_000
+VALUES_OF_SEVERAL = 400_000
 #: Still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so that their
 #: text is about 10 pixels high.
 STILL = Canvas(size=(7.4, 3.2), points=200, one_seed=True)
@@ -99,7 +101,10 @@ class Sight:
         points, most = FIRST // thinner, max(FIRST, self._most_points()) // thinner
         steps = [bands.step_s(self.view, points)]
         while points < most:
-            points = min(points * (FINER if points < CLOSE else FARTHER), most)
+            finer = min(points * (FINER if points < CLOSE else FARTHER), most)
+            if finer < LEAST_FINER * points:
+                break
+            points = finer
             step = bands.step_s(self.view, points)
             if step < steps[-1] * (1 - 1e-9):
                 steps.append(step)
