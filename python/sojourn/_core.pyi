@@ -590,6 +590,9 @@ class Shell:
 
     def __new__(cls, scenario: Scenario, seed: int) -> Shell:
         """Open them, in a process that has left the machine. Raises `LiveRefused` and `OSError`."""
+    @property
+    def has_v6(self) -> bool:
+        """There are addresses of IPv6."""
     def enter(self, place: int) -> None:
         """Move this thread into the senders' namespace (0) or the receivers' (1)."""
     def close(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:

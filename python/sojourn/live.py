@@ -32,10 +32,25 @@ if TYPE_CHECKING:
     from sojourn.custom.template import LawTemplate
     from sojourn.scenario import Scenario
 
-__all__ = ["CLIENT", "SERVER", "LiveLink", "LiveRun", "Served", "measure", "serve", "shell"]
+__all__ = [
+    "CLIENT",
+    "CLIENT6",
+    "SERVER",
+    "SERVER6",
+    "LiveLink",
+    "LiveRun",
+    "Served",
+    "measure",
+    "serve",
+    "shell",
+]
 
 #: Addresses of the receivers' namespace, in which servers run, and of the senders'.
 SERVER, CLIENT = "10.90.0.2", "10.90.0.1"
+#: Those of IPv6, which only programs of the user have.
+SERVER6, CLIENT6 = "fd90::2", "fd90::1"
+#: The variable that demands a kind of device, and the kinds. Without it: TUN, else AF_PACKET.
+DEVICE, DEVICES = "SOJOURN_LIVE_DEVICE", ("tun", "packet")
 
 
 @dataclass(frozen=True)
@@ -127,6 +142,8 @@ class _Shell:
             links.enter(0)
             stdin, stdout, stderr = self.files
             environment = os.environ | {"SOJOURN_SERVER": SERVER, "SOJOURN_CLIENT": CLIENT}
+            if links.has_v6:
+                environment |= {"SOJOURN_SERVER6": SERVER6, "SOJOURN_CLIENT6": CLIENT6}
             command = [*_ENDS_WITH_US, *self.command]
             code = subprocess.call(command, stdin=stdin, stdout=stdout, stderr=stderr, env=environment)
         return Served(code, *links.close())
@@ -193,6 +210,9 @@ def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequen
 @contextlib.contextmanager
 def _serving(request: bytes, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
     """A process that serves a request, and writes messages to its stdout; it is killed in the end."""
+    device = os.environ.get(DEVICE)
+    if device is not None and device not in DEVICES:
+        raise InputError(f'{DEVICE}: is "{device}"; expected {" or ".join(DEVICES)}')
     command = [sys.executable, "-c", "from sojourn.live import serve; serve()"]
     paths = [_home(), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -282,6 +302,11 @@ _ADVICE = {
         "the device must be there (modprobe tun; in a container --device /dev/net/tun) and open to you "
         "(chmod 0666 /dev/net/tun), or run as root"
     ),
+    "an AF_PACKET socket": (
+        "/dev/net/tun must be there and open to you, or a kernel with CONFIG_PACKET; in a sandbox, allow "
+        "sockets of AF_PACKET"
+    ),
+    "a veth pair": "/dev/net/tun must be there and open to you, or a kernel with CONFIG_VETH (modprobe veth)",
     "netlink": "a kernel with rtnetlink, as every Linux has; in a sandbox, allow sockets of AF_NETLINK",
 }
 

@@ -4,10 +4,11 @@
 
 use sojourn_units::Ecn;
 
-/// Protocol numbers with ports, and that of echoes.
+/// Protocol numbers with ports, and those of echoes.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 const ICMP: u8 = 1;
+const ICMP_V6: u8 = 58;
 /// Length of the IPv6 header, bytes.
 const V6_HEADER: usize = 40;
 /// Congestion experienced, in the two lowest bits.
@@ -41,12 +42,13 @@ pub fn talk(packet: &[u8], to_receiver: bool) -> Option<Talk> {
         4 => (packet[9], usize::from(packet[0] & 0x0f) * 4),
         _ => (packet[6], V6_HEADER),
     };
+    let is_echo = matches!(protocol, ICMP | ICMP_V6);
     let echo = || {
-        let echo = packet.get(header + 4..header + 6).filter(|_| protocol == ICMP)?;
+        let echo = packet.get(header + 4..header + 6).filter(|_| is_echo)?;
         Some((u16::from_be_bytes([echo[0], echo[1]]), 0))
     };
     let (from, to) = ports(packet).or_else(echo).unwrap_or_default();
-    let (sender, receiver) = if to_receiver || protocol == ICMP { (from, to) } else { (to, from) };
+    let (sender, receiver) = if to_receiver || is_echo { (from, to) } else { (to, from) };
     Some(Talk { protocol, sender, receiver })
 }
 

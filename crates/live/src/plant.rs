@@ -31,6 +31,11 @@ impl Live {
         Live { relay, classes, now: Time::ZERO, reports, taken: Vec::new(), failure: None }
     }
 
+    /// The relay, to change.
+    pub fn relay_mut(&mut self) -> &mut Relay<Recorder> {
+        &mut self.relay
+    }
+
     /// The relay.
     pub fn relay(&self) -> &Relay<Recorder> {
         &self.relay

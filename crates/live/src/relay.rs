@@ -1,9 +1,9 @@
-//! The relay: reads packets of two TUN devices, passes them through the network, and writes those that leave.
+//! The relay: reads packets of two devices, passes them through the network, and writes those that leave.
 
 use crate::clock::Clock;
+use crate::device::{Device, Kind};
 use crate::ip;
 use crate::lateness::Lateness;
-use crate::namespace::Tun;
 use crate::network::{Left, Network, Way};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -34,7 +34,7 @@ pub struct Traffic {
 /// A network between the devices of both namespaces.
 pub struct Relay<P> {
     network: Network<P>,
-    devices: [Tun; 2],
+    devices: [Device; 2],
     clock: Clock,
     traffic: Traffic,
     lateness: Lateness,
@@ -44,7 +44,7 @@ pub struct Relay<P> {
 
 impl<P: Probe> Relay<P> {
     /// A relay at the start of the clock.
-    pub fn new(network: Network<P>, devices: [Tun; 2], clock: Clock) -> Relay<P> {
+    pub fn new(network: Network<P>, devices: [Device; 2], clock: Clock) -> Relay<P> {
         let (traffic, lateness) = (Traffic::default(), Lateness::default());
         Relay { network, devices, clock, traffic, lateness, left: Vec::new(), buffer: vec![0; LARGEST] }
     }
@@ -67,6 +67,20 @@ impl<P: Probe> Relay<P> {
     /// Packets at the devices, so far.
     pub fn traffic(&self) -> Traffic {
         self.traffic
+    }
+
+    /// Kind of its devices.
+    pub fn device(&self) -> Kind {
+        self.devices[0].kind()
+    }
+
+    /// Packets dropped on this side of the devices, so far.
+    pub fn drops(&mut self) -> io::Result<u64> {
+        let mut drops = 0;
+        for device in &mut self.devices {
+            drops += device.drops()?;
+        }
+        Ok(drops)
     }
 
     /// Lateness of the packets written, so far.

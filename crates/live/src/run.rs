@@ -2,8 +2,9 @@
 
 use crate::carried;
 use crate::clock::Clock;
+use crate::device::{Device, Kind};
 use crate::endpoints::{End, Endpoints, Plan, Reports};
-use crate::namespace::{self, Namespaces, Refused, Settings, Tun};
+use crate::namespace::{self, Namespaces, Refused, Settings};
 use crate::network::{Flow, Network};
 use crate::plant::Live;
 use crate::relay::{Relay, Traffic};
@@ -64,6 +65,26 @@ pub struct Counters {
     pub device_drops: u64,
 }
 
+impl Counters {
+    /// Counters of the kernel and its devices; this thread is in the receivers' namespace afterwards.
+    pub(crate) fn read(namespaces: &mut Namespaces) -> io::Result<Counters> {
+        let mut sum = Counters::default();
+        let v4 = |table, name| namespace::counter(table, name).unwrap_or(0);
+        let v6 = |name| namespace::counter_v6(name).unwrap_or(0);
+        for place in [0, 1] {
+            namespaces.enter(place)?;
+            let interface = namespaces.device().interface();
+            sum.device_drops += namespace::device_drops(interface).unwrap_or(0);
+            // TCP counts both versions of IP as one.
+            let tables = ["IpExt", "Tcp", "Udp", "Icmp"].map(|table| v4(table, "InCsumErrors"));
+            sum.checksum_errors += tables.iter().sum::<u64>();
+            sum.checksum_errors += v6("Udp6InCsumErrors") + v6("Icmp6InCsumErrors");
+            sum.ce_received = v4("IpExt", "InCEPkts") + v6("Ip6InCEPkts");
+        }
+        Ok(sum)
+    }
+}
+
 impl Run {
     /// The run with custom qdiscs, if any, at its start; the scenario has no [errors](crate::errors). The calls of the
     /// first qdisc are written to `log`, if there is one.
@@ -82,7 +103,12 @@ impl Run {
         }
         let ways = tagged(&plan.links, &plan.classes, &flows);
         let classes: Vec<u32> = flows.iter().map(|flow| flow.class).collect();
-        let settings = Settings { ecn: carried::has_ecn(scenario), mtu: carried::mtu(scenario) };
+        let settings = Settings {
+            ecn: carried::has_ecn(scenario),
+            mtu: carried::mtu(scenario),
+            v6: false,
+            device: Kind::demanded(),
+        };
         let end = End::new(Time::ZERO + scenario.duration);
         let endpoints = Plan {
             congestion: scenario.flows.iter().map(carried::kernel_name).collect(),
@@ -171,7 +197,8 @@ impl Run {
     pub fn finish(mut self) -> Result<(Outcome, Vec<WindowRow>, Trust, Traffic, Counters), Failed> {
         scheduling::restore(self.class);
         self.join()?;
-        let counters = self.counters.ok_or(Failed::Ended)?;
+        let mut counters = self.counters.ok_or(Failed::Ended)?;
+        counters.device_drops += self.observed.plant_mut().relay_mut().drops()?;
         let log = self.observed.plant_mut().network().take_trace();
         let live = self.observed.plant();
         let traffic = live.traffic();
@@ -179,6 +206,7 @@ impl Run {
             lateness: live.relay().lateness().clone(),
             packet_time: self.packet_time,
             device_drops: counters.device_drops,
+            device: live.relay().device(),
             class: self.class,
             load: [self.load_before, scheduling::load()],
         };
@@ -196,16 +224,7 @@ impl Run {
         let Some(endpoints) = self.endpoints.take() else { return Ok(()) };
         let mut namespaces = endpoints.join().map_err(|_| Failed::Ended)??;
         // In a thread of its own: this one stays where it is.
-        let counted = thread::spawn(move || {
-            let mut sum = Counters::default();
-            for place in [0, 1] {
-                namespaces.enter(place)?;
-                sum.device_drops += namespace::device_drops().unwrap_or(0);
-                sum.checksum_errors += namespace::counter("IpExt", "InCsumErrors").unwrap_or(0);
-                sum.ce_received = namespace::counter("IpExt", "InCEPkts").unwrap_or(0);
-            }
-            Ok::<_, io::Error>(sum)
-        });
+        let counted = thread::spawn(move || Counters::read(&mut namespaces));
         self.counters = Some(counted.join().map_err(|_| Failed::Ended)??);
         Ok(())
     }
@@ -214,7 +233,7 @@ impl Run {
 /// The endpoints in their thread, ready to start.
 struct Started {
     endpoints: JoinHandle<io::Result<Namespaces>>,
-    devices: [Tun; 2],
+    devices: [Device; 2],
     reports: Reports,
     go: std::sync::mpsc::Sender<Clock>,
 }
@@ -223,7 +242,7 @@ impl Started {
     fn new(plan: Plan, settings: Settings) -> Result<Started, Failed> {
         let reports = Reports::default();
         let reporting = reports.clone();
-        let (ready, is_ready) = channel::<Result<[Tun; 2], Failed>>();
+        let (ready, is_ready) = channel::<Result<[Device; 2], Failed>>();
         let (go, goes) = channel::<Clock>();
         let endpoints = thread::spawn(move || {
             let made = Namespaces::make(settings);

@@ -5,12 +5,13 @@
 
 use crate::carried;
 use crate::clock::Clock;
+use crate::device::{Device, Kind};
 use crate::ip;
 use crate::lateness::Lateness;
-use crate::namespace::{self, Namespaces, Settings, Tun};
+use crate::namespace::{Namespaces, Settings};
 use crate::network::{Flow, Network, Way};
 use crate::relay::{Relay, Traffic};
-use crate::run::Failed;
+use crate::run::{Counters, Failed};
 use crate::scheduling::{self, Class};
 use crate::trust::Trust;
 use sojourn_aqm::{Counts, FlowTag};
@@ -57,6 +58,7 @@ struct Relayed {
     links: Vec<AtLink>,
     traffic: Traffic,
     lateness: Lateness,
+    drops: u64,
     class: Class,
 }
 
@@ -64,7 +66,12 @@ impl Shell {
     /// Opens the links of a scenario without errors; the time of its schedule begins now.
     pub fn open(scenario: &Scenario, seed: u64) -> Result<Shell, Failed> {
         let packet_time = crate::run::shortest_packet(scenario);
-        let settings = Settings { ecn: carried::has_ecn(scenario), mtu: carried::mtu(scenario) };
+        let settings = Settings {
+            ecn: carried::has_ecn(scenario),
+            mtu: carried::mtu(scenario),
+            v6: true,
+            device: Kind::demanded(),
+        };
         let load_before = scheduling::load();
         let closing = Arc::new(AtomicBool::new(false));
         let (scenario, is_closing) = (scenario.clone(), Arc::clone(&closing));
@@ -79,23 +86,27 @@ impl Shell {
         self.namespaces.enter(place)
     }
 
-    /// Closes it: counts of the qdiscs, the packets at the devices, and the trust in them.
-    pub fn close(mut self) -> Result<(Vec<AtLink>, Traffic, Trust), Failed> {
+    /// There are addresses of IPv6.
+    pub fn has_v6(&self) -> bool {
+        self.namespaces.has_v6()
+    }
+
+    /// Closes it: counts of the qdiscs, the packets at the devices, the trust in them, and what kernels and devices
+    /// counted.
+    pub fn close(mut self) -> Result<(Vec<AtLink>, Traffic, Trust, Counters), Failed> {
         self.closing.store(true, Ordering::Relaxed);
         let relayed = self.relay.join().map_err(|_| Failed::Ended)??;
-        let mut device_drops = 0;
-        for place in [0, 1] {
-            self.namespaces.enter(place)?;
-            device_drops += namespace::device_drops().unwrap_or(0);
-        }
+        let mut counters = Counters::read(&mut self.namespaces)?;
+        counters.device_drops += relayed.drops;
         let trust = Trust {
             lateness: relayed.lateness,
             packet_time: self.packet_time,
-            device_drops,
+            device_drops: counters.device_drops,
+            device: self.namespaces.device(),
             class: relayed.class,
             load: [self.load_before, scheduling::load()],
         };
-        Ok((relayed.links, relayed.traffic, trust))
+        Ok((relayed.links, relayed.traffic, trust, counters))
     }
 }
 
@@ -125,6 +136,7 @@ fn relay(
         links: open.links(scenario),
         traffic: open.relay.traffic(),
         lateness: open.relay.lateness().clone(),
+        drops: open.relay.drops()?,
         class,
     })
 }
@@ -137,7 +149,7 @@ struct Open {
 }
 
 impl Open {
-    fn new(scenario: &Scenario, seed: u64, devices: [Tun; 2]) -> Open {
+    fn new(scenario: &Scenario, seed: u64, devices: [Device; 2]) -> Open {
         let plan = topology::network_under(scenario, seed, Vec::new());
         let routes = plan
             .flows

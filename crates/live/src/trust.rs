@@ -1,5 +1,6 @@
 //! Trust in a live run: whether the machine kept time, and lost nothing.
 
+use crate::device::Kind;
 use crate::lateness::Lateness;
 use crate::scheduling::Class;
 use sojourn_units::Span;
@@ -13,6 +14,8 @@ pub struct Trust {
     pub packet_time: Span,
     /// Packets that the devices dropped.
     pub device_drops: u64,
+    /// Kind of the devices.
+    pub device: Kind,
     /// Scheduling class of the plant's thread.
     pub class: Class,
     /// Load average of the machine before and after the run.

@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING
 
 from sojourn.cli import printing
 from sojourn.errors import InputError, SojournError
+from sojourn.live import CLIENT, CLIENT6, SERVER, SERVER6
 
 if TYPE_CHECKING:
     from sojourn.scenario import Scenario
 
 __all__ = ["Lab", "run"]
 
-#: Servers that run at the other end where they are installed, but for their address.
+#: Servers that run at the other end where they are installed; those of IPv6 end at once where the kernel
+#: has none.
 SERVERS = (
-    ("netserver", "-D", "-4", "-L"),
-    ("irtt", "server", "-b"),
-    ("iperf3", "--server", "--bind"),
+    ("netserver", "-D", "-4", "-L", SERVER),
+    ("netserver", "-D", "-6", "-L", SERVER6),
+    ("irtt", "server", "-b", SERVER),
+    ("irtt", "server", "-b", f"[{SERVER6}]"),
+    ("iperf3", "--server", "--bind", SERVER),
+    ("iperf3", "--server", "--bind", SERVER6),
 )
 
 
@@ -41,11 +46,12 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     from sojourn.result import trust
     from sojourn.scenario import load_as
 
-    own = _given(servers) or [[*one, live.SERVER] for one in SERVERS if shutil.which(one[0])]
+    own = _given(servers) or [[*one] for one in SERVERS if shutil.which(one[0])]
     scenario = _single(load_as(lab.file, lab.overrides, "--set"), lab.qdiscs)
-    names = ", ".join(one[0] for one in own) or "no server"
+    names = ", ".join(dict.fromkeys(one[0] for one in own)) or "no server"
     end = "shell" if command is None else "command"
-    printing.remark([f"server {live.SERVER} ({names}), this end {live.CLIENT}; the lab ends with the {end}"])
+    ends = f"server {SERVER}, {SERVER6} ({names}), this end {CLIENT}, {CLIENT6}"
+    printing.remark([f"{ends}; the lab ends with the {end}"])
     served = live.shell(scenario, lab.seed, _command(command), own)
     for one in served.links:
         wait = one["sojourn_mean_s"]

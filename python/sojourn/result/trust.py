@@ -46,15 +46,19 @@ def _of(result: Result) -> list[Row]:
 
 
 def line(trust: Mapping[str, float | int | str | None]) -> str:
-    """The trust in a run: verdict, lateness, drops of devices, scheduling class and load of the machine."""
+    """The trust in a run: verdict, lateness, drops of devices, scheduling class and load of the machine.
+
+    The kind of the devices follows their drops if it is not TUN.
+    """
     p50, p99, most, packet = (_ms(trust.get(f"{name}_s")) for name in _LATE)
     drops = trust.get("device_drops") or 0
+    kind = "" if trust.get("device", "tun") == "tun" else " (AF_PACKET)"
     loads = " to ".join(
         str(trust[key]) for key in ("load_before", "load_after") if trust.get(key) is not None
     )
     return (
         f"{trust['verdict']}; lateness p50 {p50}, p99 {p99}, max {most} (a packet takes {packet}); "
-        f"device drops {drops}; {trust.get('scheduling')}; load {loads or 'unknown'}"
+        f"device drops {drops}{kind}; {trust.get('scheduling')}; load {loads or 'unknown'}"
     )
 
 

@@ -6,6 +6,7 @@ use crate::scenario::Scenario;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sojourn_live::relay::Traffic;
 use sojourn_live::run::{Counters, Failed};
 use sojourn_live::trust::Trust;
 use sojourn_measure::{Outcome, WindowRow};
@@ -57,8 +58,8 @@ impl Live {
 
     pub(super) fn finish(self) -> PyResult<(Outcome, Vec<WindowRow>, LiveFacts)> {
         let ended = self.run.ended_early();
-        let (outcome, windows, trust, _, counters) = self.run.finish().map_err(raised)?;
-        Ok((outcome, windows, LiveFacts { trust, counters, ended }))
+        let (outcome, windows, trust, traffic, counters) = self.run.finish().map_err(raised)?;
+        Ok((outcome, windows, LiveFacts { trust, traffic, counters, ended }))
     }
 }
 
@@ -102,11 +103,17 @@ impl Shell {
         Ok(open.ok_or_else(|| PyOSError::new_err("there is no such namespace"))?.enter(place)?)
     }
 
+    /// There are addresses of IPv6.
+    #[getter]
+    fn has_v6(&self) -> bool {
+        self.0.as_ref().is_some_and(sojourn_live::shell::Shell::has_v6)
+    }
+
     /// Close them: a dict of each link's qdisc, and the trust.
     #[allow(clippy::type_complexity, reason = "as Python has it")]
     fn close<'py>(&mut self, py: Python<'py>) -> PyResult<(Vec<Bound<'py, PyDict>>, Bound<'py, PyDict>)> {
         let open = self.0.take().ok_or_else(|| PyOSError::new_err("it is closed"))?;
-        let (links, traffic, trust) = py.detach(|| open.close()).map_err(raised)?;
+        let (links, traffic, trust, counters) = py.detach(|| open.close()).map_err(raised)?;
         let dict = |at: sojourn_live::shell::AtLink| {
             let dict = PyDict::new(py);
             dict.set_item("link", at.link)?;
@@ -118,8 +125,7 @@ impl Shell {
             Ok(dict)
         };
         let links = links.into_iter().map(dict).collect::<PyResult<_>>()?;
-        let counters = Counters { device_drops: trust.device_drops, ..Counters::default() };
-        let facts = LiveFacts { trust, counters, ended: None }.to_dict(py)?;
+        let facts = LiveFacts { trust, traffic, counters, ended: None }.to_dict(py)?;
         facts.set_item("foreign", traffic.foreign)?;
         Ok((links, facts))
     }
@@ -128,6 +134,7 @@ impl Shell {
 /// Facts about a live run that its trust follows from.
 pub(super) struct LiveFacts {
     trust: Trust,
+    traffic: Traffic,
     counters: Counters,
     /// The end of a run that was ended early.
     ended: Option<Time>,
@@ -140,7 +147,7 @@ impl LiveFacts {
     }
 
     pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let LiveFacts { trust, counters, .. } = self;
+        let LiveFacts { trust, traffic, counters, .. } = self;
         let late = |share| trust.lateness.quantile(share).map(Span::seconds);
         let dict = PyDict::new(py);
         dict.set_item("verdict", trust.verdict().name())?;
@@ -151,6 +158,8 @@ impl LiveFacts {
         dict.set_item("device_drops", counters.device_drops)?;
         dict.set_item("checksum_errors", counters.checksum_errors)?;
         dict.set_item("ce_received", counters.ce_received)?;
+        dict.set_item("ce_written", traffic.marked)?;
+        dict.set_item("device", trust.device.name())?;
         dict.set_item("scheduling", trust.class.name())?;
         dict.set_item("load_before", trust.load[0])?;
         dict.set_item("load_after", trust.load[1])?;
