@@ -8,12 +8,14 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 import sojourn as sj
+from sojourn import live as live_process
 from sojourn.result import Row, trust
 
 #: Four flows at 20 Mbit/s, seconds long.
@@ -180,6 +182,88 @@ def _interrupted(folder, stop, after_s, *arguments):
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+def _checked(document, kind):
+    """The trust in the first run, whose packets went over devices of a kind."""
+    first = document["runs"][0]
+    trust_in = first["trust"]
+    assert trust_in["device"] == kind
+    assert trust_in["verdict"] in ("good", "degraded")
+    assert trust_in["checksum_errors"] == 0
+    least = 0.5 if trust_in["verdict"] == "good" else 0.3
+    assert least * 20e6 <= first["metrics"]["goodput_bps"] <= 20e6
+    return trust_in
+
+
+SHORT = ("--set", "duration=3s", "--set", "warmup=1s")
+
+
+@pytest.mark.parametrize(("kind", "drops"), [("tun", "device drops 0; "), ("packet", "0 (AF_PACKET); ")])
+def test_a_live_run_has_the_device_that_is_demanded(live, monkeypatch, kind, drops):
+    monkeypatch.setenv("SOJOURN_LIVE_DEVICE", kind)
+    done = live(*SHORT, "--json")
+    assert done.returncode == 0, done.stderr
+    assert drops in trust.line(_checked(json.loads(done.stdout), kind))
+
+
+def test_a_device_that_there_is_not_is_named(sojourn, folder, monkeypatch):
+    (folder / "live.toml").write_text(LIVE)
+    monkeypatch.setenv("SOJOURN_LIVE_DEVICE", "tap")
+    done = sojourn("lab", "live.toml")
+    assert done.returncode == 2
+    assert 'SOJOURN_LIVE_DEVICE: is "tap"; expected tun or packet' in done.stderr
+
+
+#: A mount namespace whose /dev/net has no device, or one that is none, in front of a command.
+CLOSED = {
+    "missing": "mount -t tmpfs none /dev/net",
+    "other": "mount --bind /dev/null /dev/net/tun",
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="hides /dev/net/tun, which needs root")
+@pytest.mark.parametrize(("user", "how"), [(0, "other"), (65534, "missing")])
+def test_a_packet_socket_takes_the_place_of_tun_where_that_is_closed(user, how):
+    python = sys.executable
+    packages = [
+        str(Path(sj.__file__).parent.parent),
+        *(one for one in sys.path if one.endswith("site-packages")),
+    ]
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        os.chmod(place, 0o755)
+        (Path(place) / "live.toml").write_text(LIVE)
+        become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
+        if user and not _runs([*become, "sh", "-c", f"{python} -c 0"], place):
+            # The one of this version that all may start.
+            python = "/usr/bin/python3." + str(sys.version_info.minor)
+            if not _runs([*become, "sh", "-c", f"{python} -c 0"], place):
+                pytest.skip(f"{sys.executable} is not for user {user}")
+        hide = ["unshare", "--mount", "sh", "-c", f'{CLOSED[how]} && exec "$@"', "sh"]
+        if not _runs([*hide, "true"], place):
+            pytest.skip("no mount namespace")
+        done = subprocess.run(
+            [*hide, *become, python, "-m", "sojourn", "lab", "live.toml", *SHORT, "--json"],
+            cwd=place,
+            check=False,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(packages)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    _checked(json.loads(done.stdout), "packet")
+
+
+def _runs(command, place):
+    try:
+        return (
+            subprocess.run(command, check=False, cwd=place, capture_output=True, timeout=60).returncode == 0
+        )
+    except FileNotFoundError:
+        return False
+
+
 @pytest.mark.parametrize("part", ["command", "run"])
 def test_nothing_is_left_after_a_kill(live, folder, part):
     """Of the command or of the process of its run, at random moments from its start on."""
@@ -262,13 +346,67 @@ def test_programs_of_the_user_run_over_the_links(live, sojourn, folder):
     command = f"{sys.executable} fetch.py"
     done = sojourn("lab", "live.toml", "--shell", "--server", server, "--command", command)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith(f"note: server 10.90.0.2 ({sys.executable}), this end 10.90.0.1")
+    assert done.stderr.startswith(
+        f"note: server 10.90.0.2, fd90::2 ({sys.executable}), this end 10.90.0.1, fd90::1"
+    )
     link, trust_line = done.stdout.splitlines()
     assert (folder / "fetched").read_text() == "2000000"
     # The server sends, so that its packets take the way back: requests and acknowledgments pass the qdisc.
     found = re.match(r"bottleneck, pi2: (\d+) packets delivered, 0 dropped, 0 marked; mean sojourn", link)
     assert int(found[1]) > 300
     assert trust_line.startswith(("good; ", "degraded; "))
+
+
+SEND = """
+import os, socket, sys, time
+stop = time.monotonic() + 20
+while time.monotonic() < stop:
+    try:
+        to = socket.create_connection((os.environ["SOJOURN_SERVER6"], 5000))
+        break
+    except OSError:
+        time.sleep(0.1)
+else:
+    sys.exit("no server")
+assert to.getsockname()[0] == os.environ["SOJOURN_CLIENT6"]
+stop = time.monotonic() + 3
+sent = 0
+while time.monotonic() < stop:
+    sent += to.send(bytes(65536))
+to.shutdown(socket.SHUT_WR)
+assert int(to.recv(100)) == sent
+"""
+
+RECEIVE = """
+import socket
+connection, _ = socket.create_server(("fd90::2", 5000), family=socket.AF_INET6).accept()
+received = 0
+while data := connection.recv(1 << 20):
+    received += len(data)
+connection.sendall(str(received).encode())
+connection.recv(1)
+"""
+
+
+@pytest.mark.parametrize("kind", ["tun", "packet"])
+def test_programs_of_the_user_have_ipv6_and_its_marks(live, folder, monkeypatch, kind):
+    monkeypatch.setenv("SOJOURN_LIVE_DEVICE", kind)
+    live(*SHORT)
+    if not Path("/proc/sys/net/ipv6").exists():
+        pytest.skip("the kernel has no IPv6")
+    (folder / "marked.toml").write_text(LIVE.replace('cc = "cubic"', 'cc = "cubic"\necn = true'))
+    scenario = sj.load(folder / "marked.toml")
+    served = live_process.shell(scenario, 1, [sys.executable, "-c", SEND], [[sys.executable, "-c", RECEIVE]])
+    assert served.code == 0
+    trust_in = served.trust
+    assert trust_in["device"] == kind
+    assert trust_in["verdict"] in ("good", "degraded")
+    # Three seconds at 20 Mbit/s are 5000 packets, with an acknowledgment of each or of every other one.
+    assert served.links[0]["delivered"] > 1000
+    assert served.links[0]["marked"] > 0
+    # Those of Ip6InCEPkts at the receivers' end.
+    assert trust_in["ce_received"] == trust_in["ce_written"] > 0
+    assert trust_in["checksum_errors"] == 0
 
 
 def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):
