@@ -224,6 +224,7 @@ CLOSED = {
 @pytest.mark.parametrize(("user", "how"), [(0, "other"), (65534, "missing")])
 def test_a_packet_socket_takes_the_place_of_tun_where_that_is_closed(user, how):
     python = sys.executable
+    environment = {name: value for name, value in os.environ.items() if name != "SOJOURN_LIVE_DEVICE"}
     packages = [
         str(Path(sj.__file__).parent.parent),
         *(one for one in sys.path if one.endswith("site-packages")),
@@ -244,7 +245,7 @@ def test_a_packet_socket_takes_the_place_of_tun_where_that_is_closed(user, how):
             [*hide, *become, python, "-m", "sojourn", "lab", "live.toml", *SHORT, "--json"],
             cwd=place,
             check=False,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(packages)},
+            env=environment | {"PYTHONPATH": os.pathsep.join(packages)},
             capture_output=True,
             text=True,
             timeout=120,
