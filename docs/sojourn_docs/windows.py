@@ -19,7 +19,7 @@ PICTURE = "windows.svg"
 
 def shown(pictures: Path, static: str) -> str:
     """The picture and the table of the runs, in Markdown; the picture is reached through `static`."""
-    names = [entry["name"] for entry in catalogue.entries("ccs")]
+    names = [entry["name"] for entry in catalogue.entries("ccs") if not entry["live_only"]]
     results = {name: alone(name) for name in names}
     draw(results, pictures / PICTURE)
     spoken = f"Line charts: congestion window in packets over time in seconds, under {', '.join(names)}"

@@ -40,6 +40,7 @@ __all__ = [
     "check_fluid",
     "check_law",
     "check_live",
+    "check_packet",
     "check_qdisc",
     "check_records",
     "explain_json",
@@ -600,6 +601,9 @@ class Shell:
 
 def leave_machine() -> None:
     """Move this process, of one thread, out of the machine's network for good. Raises `LiveRefused`."""
+
+def check_packet(scenario: Scenario) -> None:
+    """Raise `ScenarioError`, with a line for each part that the packet plant does not simulate."""
 
 def check_live(scenario: Scenario) -> None:
     """Raise `ScenarioError`, with a line for each part that the live plant does not carry."""

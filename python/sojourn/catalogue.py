@@ -44,7 +44,7 @@ def entries(kind: str) -> list[dict[str, Any]]:
 def explain(name: str) -> dict[str, Any]:
     """One entry by name, ``"scenario"``, a topic, or a key. Raises `InputError` with the nearest names.
 
-    Names that people know from elsewhere, such as ``"l4s"`` or ``"bbr"``, are topics with what is nearest.
+    Names that people know from elsewhere, such as ``"l4s"`` or ``"copa"``, are topics with what is nearest.
 
     A parameter of an entry is ``"drr.quantum"``; one of a table, ``"drr.reserved.rate"``; one of the default
     law within, ``"drr.law.target"``.

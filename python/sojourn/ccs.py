@@ -11,11 +11,15 @@ from typing import ClassVar
 from sojourn.entries import Entry, checked
 
 __all__ = [
+    "Bbr",
     "Cubic",
     "Dctcp",
+    "Htcp",
     "Newreno",
     "Reno",
     "Scalable",
+    "Vegas",
+    "Westwood",
 ]
 
 
@@ -160,3 +164,66 @@ class Scalable(Entry):
     a: float | None = None
     b: float | None = None
     low_window: float | None = None
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Bbr(Entry):
+    """The kernel's BBR, in live runs only: a rate from a model of the path.
+
+    Its code is the kernel's: `sojourn lab FILE` runs it where the kernel has it. The packet plant,
+    the fluid plant and certificates have no model of it; a control written in Python
+    (`sojourn.CongestionControl`) sets a window there.
+
+    Source: draft-ietf-ccwg-bbr.
+    """
+
+    stem: ClassVar[str] = "bbr"
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Htcp(Entry):
+    """The kernel's H-TCP, in live runs only: growth by the time since the last loss.
+
+    Its code is the kernel's: `sojourn lab FILE` runs it where the kernel has it. The packet plant,
+    the fluid plant and certificates have no model of it; a control written in Python
+    (`sojourn.CongestionControl`) sets a window there.
+
+    Source: D. Leith and R. Shorten, H-TCP: TCP for High-Speed and Long-Distance Networks, PFLDnet
+    2004.
+    """
+
+    stem: ClassVar[str] = "htcp"
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Vegas(Entry):
+    """The kernel's Vegas, in live runs only: a window by the growth of the round-trip time.
+
+    Its code is the kernel's: `sojourn lab FILE` runs it where the kernel has it. The packet plant,
+    the fluid plant and certificates have no model of it; a control written in Python
+    (`sojourn.CongestionControl`) sets a window there.
+
+    Source: L. Brakmo and L. Peterson, TCP Vegas: End to End Congestion Avoidance on a Global
+    Internet, IEEE JSAC 13(8), 1995.
+    """
+
+    stem: ClassVar[str] = "vegas"
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Westwood(Entry):
+    """The kernel's Westwood+, in live runs only: after a loss a window by the measured bandwidth.
+
+    Its code is the kernel's: `sojourn lab FILE` runs it where the kernel has it. The packet plant,
+    the fluid plant and certificates have no model of it; a control written in Python
+    (`sojourn.CongestionControl`) sets a window there.
+
+    Source: S. Mascolo et al., TCP Westwood: Bandwidth Estimation for Enhanced Transport over
+    Wireless Links, MobiCom 2001.
+    """
+
+    stem: ClassVar[str] = "westwood"

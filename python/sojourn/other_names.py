@@ -21,9 +21,8 @@ class OtherName(NamedTuple):
 
 _BBR = OtherName(
     "congestion control by a model of the path: its bandwidth and its least round-trip time",
-    "Missing: no congestion control here paces by a model. One in Python sets a window: "
-    "`sojourn.CongestionControl`.",
-    ("cubic", "newreno"),
+    "Live runs have the kernel's own, by its name: mainline Linux has version 1, as bbr.",
+    ("bbr", "cubic"),
     "draft-ietf-ccwg-bbr",
 )
 _DUALPI2 = OtherName(
@@ -57,7 +56,6 @@ OTHER_NAMES = {
         ("red", "codel", "pie"),
         "RFC 7567",
     ),
-    "bbr": _BBR,
     "bbr2": _BBR,
     "bbr3": _BBR,
     "bfifo": OtherName(
@@ -137,11 +135,6 @@ OTHER_NAMES = {
         "Flent's test of several TCP flows upwards",
         "Flows of the app bulk, which is the default.",
         ("bulk", "rrul"),
-    ),
-    "vegas": OtherName(
-        "congestion control by the growth of the round-trip time",
-        "Missing. A `sojourn.CongestionControl` in Python has each round-trip time.",
-        ("newreno", "scalable"),
     ),
 }
 

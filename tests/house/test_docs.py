@@ -14,7 +14,7 @@ from sojourn import catalogue
 LAWS = [entry["name"] for entry in catalogue.entries("laws")]
 OUTLINE = ("Idea", "Equation", "Parameters", "Model", "In a run", "Ours against the source", "References")
 QDISCS = [entry["name"] for entry in catalogue.entries("qdiscs") if entry["name"] != "fifo"]
-CCS = [entry["name"] for entry in catalogue.entries("ccs")]
+CCS = [entry["name"] for entry in catalogue.entries("ccs") if not entry["live_only"]]
 OUTLINE_OF_CC = tuple(part for part in OUTLINE if part != "Model")
 # Elements that a browser fetches by itself, as opposed to a link that a reader follows.
 FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src")}

@@ -83,6 +83,30 @@ def test_a_live_run_has_the_rows_and_the_series_of_the_packet_plant(live, sojour
     assert "live, seed 1" in trust.lines(result)[0]
 
 
+def test_bbr_runs_live_and_no_other_plant_has_it(live, sojourn, folder):
+    shorter = ("--set", "duration=3s", "--set", "warmup=1s", "--set", "flows[0].count=2", "--cc", "bbr")
+    here = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    done = live(*shorter, "--json")
+    if "bbr" not in here:
+        assert done.returncode == 2
+        assert "bbr is not in net.ipv4.tcp_available_congestion_control" in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["runs"][0]["metrics"]["goodput_bps"] > 10e6
+    line = "flows[0].cc: bbr runs live only (sojourn lab FILE); expected one of reno, newreno, cubic, dctcp,"
+    for plants in ("packet", "packet,live", "fluid"):
+        done = sojourn("run", "live.toml", "--plant", plants, *shorter)
+        assert done.returncode == 2
+        assert line in done.stderr
+        assert "no fluid model" not in done.stderr
+    assert "2 x bbr (live runs only) bulk" in sojourn("check", "live.toml", *shorter[4:]).stdout
+    assert line in sojourn("prove", "live.toml", "--set", "flows[0].cc=bbr").stderr
+    (folder / "grid.toml").write_text(
+        'scenario = "live.toml"\nseeds = [1]\n[axes]\ncc = ["bbr"]\n[set]\nduration = "1 s"\nwarmup = "0 s"\n'
+    )
+    assert line in sojourn("check", "grid.toml").stderr
+
+
 def test_the_page_lays_live_beside_packets(live, sojourn, folder):
     live()
     done = sojourn("run", "live.toml", "--plant", "packet,live", "--out", "both", "--quiet")

@@ -4,6 +4,7 @@ use crate::text::{Description, MOST_GROUPS, more, shown};
 use crate::warnings::warnings;
 use sojourn_scenario::apps::{Game, Http, Rpm, Transfer, Video, Web};
 use sojourn_scenario::{App, Datagrams, Flows, Scenario, Source, Traffic};
+use sojourn_tcp::cc::Choice;
 use sojourn_units::Span;
 use std::fmt::Write;
 
@@ -184,7 +185,8 @@ fn tcp_in_words(group: &Flows) -> String {
     let timestamps = if group.profile.timestamps { " with timestamps" } else { "" };
     let session = session_in_words(&group.app);
     let (cc, app, profile) = (&group.cc, group.app.name(), group.profile_name);
-    let mut out = format!("{cc}{sack} {app}{session}, {profile} profile{timestamps}");
+    let kernel = if let Choice::Kernel(_) = cc { " (live runs only)" } else { "" };
+    let mut out = format!("{cc}{kernel}{sack} {app}{session}, {profile} profile{timestamps}");
     for setting in group.profile.changes_from(profile) {
         if !["sack", "timestamps"].contains(&setting.key) {
             let _ = write!(out, ", {} = {}", setting.key, group.profile.text(&setting));

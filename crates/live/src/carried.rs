@@ -3,10 +3,10 @@
 use crate::endpoints::MOST_FLOWS;
 use sojourn_params::InputError;
 use sojourn_scenario::{App, Flows, Scenario};
-use sojourn_tcp::cc::Choice;
+use sojourn_tcp::cc::{self, Choice};
 use std::fs;
 
-/// Names of our congestion controls, and of the kernel's.
+/// Names of our congestion controls, and of the kernel's; those that only kernels have go by their own.
 const KERNEL: [(&str, &str); 5] =
     [("reno", "reno"), ("newreno", "reno"), ("cubic", "cubic"), ("scalable", "scalable"), ("dctcp", "dctcp")];
 /// The largest packet of a device that has nothing to hide, bytes.
@@ -61,10 +61,10 @@ fn errors_of_flows(flows: &Flows, here: &[String]) -> Vec<InputError> {
     }
     match kernel_name(flows) {
         None => {
-            let cc = flows.cc.to_string();
-            let known = KERNEL.map(|(ours, _)| ours).join(", ");
+            let known = KERNEL.iter().map(|(ours, _)| *ours).chain(cc::KERNEL.iter().map(|page| page.stem));
+            let known = known.collect::<Vec<_>>().join(", ");
             let problem = "is no congestion control of the kernel";
-            errors.push(InputError::conflict(cc, problem, known).at("cc"));
+            errors.push(InputError::conflict(&flows.cc, problem, known).at("cc"));
         }
         Some(name) if !here.contains(&name) => {
             let problem = "is not in net.ipv4.tcp_available_congestion_control of this machine";
@@ -101,9 +101,13 @@ pub(crate) fn kernel_name(flows: &Flows) -> Option<String> {
     if !flows.app.is_tcp() {
         return None;
     }
-    let is_plain = matches!(flows.cc, Choice::Listed(_)) && flows.cc.values().is_empty();
-    let found = KERNEL.iter().find(|(ours, _)| is_plain && *ours == flows.cc.name());
-    found.map(|(_, kernel)| (*kernel).to_string())
+    let listed = |ours: &str| KERNEL.iter().find(|(known, _)| *known == ours).map(|(_, kernel)| *kernel);
+    let found = match &flows.cc {
+        Choice::Kernel(name) => Some(*name),
+        Choice::Listed(_) if flows.cc.values().is_empty() => listed(flows.cc.name()),
+        _ => None,
+    };
+    found.map(String::from)
 }
 
 /// Connections ask for ECN.

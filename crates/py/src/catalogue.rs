@@ -11,6 +11,7 @@ use sojourn_scenario::apps::APPS;
 use sojourn_scenario::links::{Framing, Impairments, LINK_MODELS};
 use sojourn_scenario::tables::{Direction, File};
 use sojourn_scenario::{Key, keys};
+use sojourn_tcp::cc::KERNEL;
 use sojourn_tcp::{PROFILE_PAGES, Profile, catalogue as tcp};
 
 /// Everything of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `links`, `impairments`, `profiles`, `settings`, `metrics`, `window_metrics`;
@@ -45,7 +46,7 @@ type Catalogued = (&'static str, &'static str, fn() -> Vec<Page>);
 static CATALOGUES: &[Catalogued] = &[
     ("laws", "law", || aqm::LAWS.iter().map(|entry| entry.page).collect()),
     ("qdiscs", "qdisc", aqm::qdiscs),
-    ("ccs", "cc", || tcp::CCS.iter().map(|entry| entry.page).collect()),
+    ("ccs", "cc", tcp::CC_CATALOGUE.pages),
     ("apps", "app", APPS.pages),
     ("links", "link model", LINK_MODELS.pages),
     ("profiles", "profile", || PROFILE_PAGES.to_vec()),
@@ -125,7 +126,7 @@ pub(crate) fn schema_json() -> String {
 }
 
 fn page_entry(kind: &str, page: &Page) -> Value {
-    json!({
+    let mut entry = json!({
         "kind": kind,
         "name": page.stem,
         "summary": page.summary,
@@ -133,7 +134,11 @@ fn page_entry(kind: &str, page: &Page) -> Value {
         "equation": page.equation,
         "source": page.source,
         "fields": (page.fields)().iter().map(field).collect::<Vec<Value>>(),
-    })
+    });
+    if kind == "cc" {
+        entry["live_only"] = KERNEL.iter().any(|known| known.stem == page.stem).into();
+    }
+    entry
 }
 
 /// One parameter of an entry, `pi.target`, of a table of it, `drr.reserved.rate`, or of an entry within, `drr.law.target`.

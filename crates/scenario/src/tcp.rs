@@ -1,6 +1,6 @@
 //! Explicit keys about TCP.
 
-use crate::scenario::Flows;
+use crate::scenario::{Flows, Scenario};
 use sojourn_params::InputError;
 use sojourn_tcp::cc::{Recovery, dctcp, scalable};
 use sojourn_tcp::{Halving, LossDetection, Pipe, Prr, Tcp};
@@ -89,6 +89,17 @@ pub enum Repair {
         /// True if a later packet that has arrived shows a loss (RFC 8985).
         rack: bool,
     },
+}
+
+impl Scenario {
+    /// Errors of congestion controls that only kernels have, for plants that simulate TCP.
+    pub fn refuse_kernels(&self) -> Vec<InputError> {
+        let refused = |(place, flows): (usize, &Flows)| {
+            let error = flows.cc.refuse_kernel().err()?;
+            Some(error.at("cc").at(&format!("flows[{place}]")))
+        };
+        self.flows.iter().enumerate().filter_map(refused).collect()
+    }
 }
 
 impl Flows {

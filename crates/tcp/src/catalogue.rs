@@ -1,9 +1,9 @@
 //! The catalogue of congestion controls.
 
-use crate::cc::{self, Entry};
+use crate::cc::{self, Entry, KERNEL};
 use sojourn_params::Catalogue;
 
-/// All congestion controls.
+/// All congestion controls that have a curve here; those of [`KERNEL`] have none.
 pub const CCS: &[Entry] = cc::ENTRIES;
 
 /// The congestion controls by their names: `"cubic:hystart=false"`, `{ cubic = { hystart = false } }`, or
@@ -13,7 +13,7 @@ pub static CC_CATALOGUE: Catalogue = Catalogue {
     kind: "congestion control",
     example: "\"cubic:hystart=false\"",
     tag: Some("name"),
-    pages: || CCS.iter().map(|entry| entry.page).collect(),
+    pages: || CCS.iter().map(|entry| entry.page).chain(KERNEL.iter().copied()).collect(),
     problem: |_| None,
     elsewhere: &[],
 };

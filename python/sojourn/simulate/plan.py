@@ -100,6 +100,8 @@ def make_plan(
         raise InputError(f"scenario: {shown(scenario)} is not a scenario; expected what sj.load(FILE) gives")
     scenario = with_controls(scenario, cc, names.cc)
     setups = under_qdiscs(scenario, listed, names.qdiscs)
+    if "packet" in plants:
+        check_plant(scenario, "packet")
     if "fluid" in plants:
         _check_fluids(setups, names.qdiscs)
     if "live" in plants:
@@ -147,13 +149,14 @@ def check_plant(scenario: Scenario, plant: str, *, own_law: bool = False) -> Non
     >>> import sojourn as sj
     >>> check_plant(sj.load("dumbbell"), "packet")
     """
-    if plant == "packet":
-        return
     try:
-        if plant == "fluid":
-            _core.check_fluid(scenario, own_law)
-        else:
-            _core.check_live(scenario)
+        match plant:
+            case "packet":
+                _core.check_packet(scenario)
+            case "fluid":
+                _core.check_fluid(scenario, own_law)
+            case _:
+                _core.check_live(scenario)
     except ScenarioError as error:
         raise refusal(error) from None
 

@@ -107,8 +107,7 @@ def _setup(grid: Grid, point: Point, designer: Designer) -> Setup:
     if isinstance(qdisc, dict) and "design" in qdisc:
         qdisc = designer(scenario, qdisc)
     setup = under_qdisc(scenario, qdisc, "qdisc", scheduled=True)
-    if point.plant == "fluid":
-        check_plant(setup.scenario, "fluid", own_law=setup.law is not None)
+    check_plant(setup.scenario, point.plant, own_law=setup.law is not None)
     return setup
 
 

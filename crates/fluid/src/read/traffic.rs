@@ -32,7 +32,9 @@ impl ModelKind {
             let subject = format!("\"{app}\", whose connections come and go,");
             errors.push(self.has_no("app", &subject, "bulk, or what uses UDP"));
         }
-        if flows.traffic() == Traffic::Bulk && !is_modelled(flows, model) {
+        if let Err(error) = flows.cc.refuse_kernel() {
+            errors.push(error.at("cc"));
+        } else if flows.traffic() == Traffic::Bulk && !is_modelled(flows, model) {
             errors.push(self.has_no("cc", &format!("\"{cc}\""), &expected_controls(flows, model)));
         }
         let control = flows.window_rules().filter(|_| model == Model::Calibrated).map(|of| of.control);

@@ -134,6 +134,10 @@ pub(crate) fn run(
     let failure = Failure::default();
     let scenario = given.for_a_run(py, &failure)?;
     let plant = PlantKind::named(plant)?;
+    let refused_here = scenario.refuse_kernels();
+    if plant == PlantKind::Packet && !refused_here.is_empty() {
+        return Err(invalid(refused_here));
+    }
     let (mut laws, mut customs, mut every_packet) = (Vec::new(), Vec::new(), given.has_custom_ccs());
     match law {
         Some(law) if plant == PlantKind::Fluid => laws = given.laws(law, &failure)?,
@@ -181,6 +185,14 @@ pub(crate) fn run(
 
 fn without_facts<A, B>((outcome, windows): (A, B)) -> (A, B, Option<LiveFacts>) {
     (outcome, windows, None)
+}
+
+/// Rejects a scenario that the packet plant does not simulate, with a line for each unsupported part.
+#[pyfunction]
+pub(crate) fn check_packet(scenario: &Bound<'_, Scenario>) -> PyResult<()> {
+    let scenario = scenario.get().for_a_run(scenario.py(), &Failure::default())?;
+    let errors = scenario.refuse_kernels();
+    if errors.is_empty() { Ok(()) } else { Err(invalid(errors)) }
 }
 
 /// Rejects a scenario that the fluid plant does not model, with a line for each unsupported part. With `own_laws`

@@ -430,7 +430,7 @@ fn errors_of_unknown_words_have_the_list() {
             8,
             "cc = { name = \"cubik\" }",
             ".name: \"cubik\" is not a congestion control; did you mean \"cubic\"? \
-         (expected reno, newreno, cubic, dctcp, scalable)",
+         (expected reno, newreno, cubic, dctcp, scalable, bbr, htcp, vegas, westwood)",
         ),
         (
             1,

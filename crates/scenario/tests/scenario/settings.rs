@@ -109,6 +109,21 @@ fn a_replacement_control_that_needs_marks_turns_ecn_on() {
     assert!(explicit.with_cc(&[0], &Choice::from("newreno")).unwrap().flows[0].ecn);
 }
 
+/// They are valid in a file, for live runs; plants that simulate TCP refuse them.
+#[test]
+fn controls_that_only_kernels_have_are_refused_by_plants_that_simulate() {
+    let plain = parse(LEAST).unwrap();
+    assert_eq!(plain.refuse_kernels(), []);
+    let bbr = parse(&format!("{LEAST}cc = \"bbr\"\n")).unwrap();
+    assert_eq!(plain.with_cc(&[0], &Choice::from("bbr")), Ok(bbr.clone()));
+    assert_eq!(bbr.flows[0].window_rules(), None);
+    let lines: Vec<String> = bbr.refuse_kernels().iter().map(ToString::to_string).collect();
+    let expected = "expected one of reno, newreno, cubic, dctcp, scalable";
+    assert_eq!(lines, [format!("flows[0].cc: bbr runs live only (sojourn lab FILE); {expected}")]);
+    let rrul = parse(&format!("{LEAST}cc = \"bbr\"\napp = \"rrul\"\n")).unwrap();
+    assert_eq!(rrul.refuse_kernels().len(), 2, "both directions, and no pings");
+}
+
 fn custom(name: &str, recovery: Recovery, feedback: Feedback) -> Choice {
     let build: Arc<BuildCustom> = Arc::new(|_, _| unreachable!("nothing runs"));
     Choice::Custom(Custom { name: name.into(), recovery, feedback, build })

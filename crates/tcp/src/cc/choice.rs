@@ -1,19 +1,21 @@
 //! Selection of a sender's congestion control.
 
-use super::{CongestionControl, Curve, Entry, Feedback, Recovery};
+use super::{CongestionControl, Curve, Entry, Feedback, KERNEL, Recovery};
 use crate::catalogue::{CC_CATALOGUE, CCS};
 use crate::profile::Profile;
-use sojourn_params::{Described, Errors, Given, Kind, Quantity, Spec, Value};
+use sojourn_params::{Described, Errors, Given, InputError, Kind, Quantity, Spec, Table, Value};
 use std::fmt;
 use std::sync::Arc;
 
-/// Congestion control of the catalogue with its parameters, or a custom one.
+/// Congestion control of the catalogue with its parameters, one of kernels, or a custom one.
 ///
 /// [`Display`](fmt::Display) prints its label; that of a listed one parses back to the same.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
     /// One of the catalogue.
     Listed(Listed),
+    /// One that only kernels have, by its name, without parameters.
+    Kernel(&'static str),
     /// One that is not in the catalogue.
     Custom(Custom),
 }
@@ -50,17 +52,30 @@ impl Choice {
 
     /// Reads the parameters of the control called `name`.
     pub fn new(name: &str, params: &[(String, Value)]) -> Result<Choice, Errors> {
-        Choice::of(&CCS[CC_CATALOGUE.place(name)?], params)
+        Choice::at(CC_CATALOGUE.place(name)?, params)
     }
 
-    fn of(entry: &'static Entry, params: &[(String, Value)]) -> Result<Choice, Errors> {
-        Ok(Choice::Listed(Listed { entry, given: (entry.read)(params)? }))
+    /// The one at a place of the catalogue: curves of ours, then the kernel's.
+    fn at(place: usize, params: &[(String, Value)]) -> Result<Choice, Errors> {
+        match CCS.get(place) {
+            Some(entry) => Ok(Choice::Listed(Listed { entry, given: (entry.read)(params)? })),
+            None => Table::of(params, &[]).end(Some(Choice::Kernel(KERNEL[place - CCS.len()].stem))),
+        }
     }
 
-    /// Stem in the catalogue, or name of the custom control.
+    /// Error of one that only kernels have, for plants that simulate TCP.
+    pub fn refuse_kernel(&self) -> Result<(), InputError> {
+        let Choice::Kernel(name) = self else { return Ok(()) };
+        let expected = CCS.iter().map(|entry| entry.page.stem);
+        let expected = format!("one of {}", expected.collect::<Vec<_>>().join(", "));
+        Err(InputError::conflict(name, "runs live only (sojourn lab FILE)", expected))
+    }
+
+    /// Stem in the catalogue, name of the kernel's, or name of the custom control.
     pub fn name(&self) -> &str {
         match self {
             Choice::Listed(Listed { entry, .. }) => entry.page.stem,
+            Choice::Kernel(name) => name,
             Choice::Custom(custom) => &custom.name,
         }
     }
@@ -69,7 +84,7 @@ impl Choice {
     pub fn values(&self) -> Vec<(&'static str, Value)> {
         match self {
             Choice::Listed(Listed { given, .. }) => given.values().collect(),
-            Choice::Custom(_) => Vec::new(),
+            Choice::Kernel(_) | Choice::Custom(_) => Vec::new(),
         }
     }
 
@@ -77,7 +92,7 @@ impl Choice {
     pub fn params<T: Described + 'static>(&self) -> Option<&T> {
         match self {
             Choice::Listed(Listed { given, .. }) => given.params.of().ok(),
-            Choice::Custom(_) => None,
+            Choice::Kernel(_) | Choice::Custom(_) => None,
         }
     }
 
@@ -87,7 +102,7 @@ impl Choice {
             Choice::Listed(Listed { entry, given }) => {
                 Choice::Listed(Listed { entry, given: given.shortest() })
             }
-            Choice::Custom(custom) => Choice::Custom(custom.clone()),
+            Choice::Kernel(_) | Choice::Custom(_) => self.clone(),
         }
     }
 
@@ -95,6 +110,7 @@ impl Choice {
     pub fn recovery(&self, sack: Option<bool>) -> Recovery {
         let paired = match self {
             Choice::Listed(Listed { entry, .. }) => entry.recovery,
+            Choice::Kernel(_) => Recovery::Sack,
             Choice::Custom(custom) => custom.recovery,
         };
         match sack {
@@ -108,7 +124,7 @@ impl Choice {
     pub fn has_abe(&self) -> bool {
         match self {
             Choice::Listed(Listed { entry, given }) => (entry.abe)(given.params.as_ref()),
-            Choice::Custom(_) => false,
+            Choice::Kernel(_) | Choice::Custom(_) => false,
         }
     }
 
@@ -116,6 +132,7 @@ impl Choice {
     pub fn feedback(&self) -> Feedback {
         match self {
             Choice::Listed(Listed { entry, .. }) => entry.feedback,
+            Choice::Kernel(_) => Feedback::Classic,
             Choice::Custom(custom) => custom.feedback,
         }
     }
@@ -125,11 +142,12 @@ impl Choice {
         self.feedback() == Feedback::PerSegment
     }
 
-    /// Builds the curve for a profile and segments of `mss` bytes of payload.
+    /// Builds the curve for a profile and segments of `mss` bytes of payload. Panics for one that only kernels have.
     pub fn build(&self, profile: &Profile, mss: u32) -> Curve {
         match self {
             Choice::Listed(Listed { entry, given }) => (entry.build)(given.params.as_ref(), profile, mss)
                 .expect("parameters that the entry has read"),
+            Choice::Kernel(name) => panic!("{name} runs live only"),
             Choice::Custom(custom) => Curve::Custom((custom.build)(profile, mss)),
         }
     }
@@ -148,8 +166,8 @@ impl Quantity for Choice {
     }
     fn read(value: &Value) -> Result<Choice, Errors> {
         let chosen = CC_CATALOGUE.choose(value)?;
-        let entry = &CCS[chosen.place];
-        chosen.read(|params| Choice::of(entry, params))
+        let place = chosen.place;
+        chosen.read(|params| Choice::at(place, params))
     }
     fn write(&self) -> Value {
         Value::Text(self.to_string())
@@ -160,6 +178,7 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Choice::Listed(listed) => listed.fmt(f),
+            Choice::Kernel(name) => f.write_str(name),
             Choice::Custom(custom) => f.write_str(&custom.name),
         }
     }
@@ -229,6 +248,21 @@ mod tests {
             let error = Choice::parse(spec).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{spec}: {error}");
         }
+    }
+
+    #[test]
+    fn those_of_kernels_are_names_without_parameters() {
+        for page in KERNEL {
+            let choice = Choice::from(page.stem);
+            assert_eq!(choice, Choice::Kernel(page.stem));
+            assert_eq!(Choice::parse(&choice.to_string()), Ok(choice));
+        }
+        let error = Choice::parse("bbr:gain=2").unwrap_err().to_string();
+        assert_eq!(error, "gain: unknown key (expected no parameters)");
+        assert_eq!(Choice::from("cubic").refuse_kernel(), Ok(()));
+        let error = Choice::from("bbr").refuse_kernel().unwrap_err().to_string();
+        let expected = "expected one of reno, newreno, cubic, dctcp, scalable";
+        assert_eq!(error, format!("bbr runs live only (sojourn lab FILE); {expected}"));
     }
 
     #[test]

@@ -15,11 +15,13 @@ pub mod scalable;
 mod choice;
 mod hybrid;
 mod hystart;
+mod kernel;
 mod slow_start;
 
 pub use choice::{BuildCustom, Choice, Custom, Listed};
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
+pub use kernel::KERNEL;
 pub use newreno::Newreno;
 pub use reno::Reno;
 pub use scalable::Scalable;
