@@ -317,9 +317,9 @@ class Rrul(Entry):
 
     Expands into several classes: NAME-up, `count` bulk flows (4 by default) along the route of the
     class; NAME-down, as many in the other direction; NAME-ping and NAME-ping-be, NAME-ping-bk,
-    NAME-ping-ef, a ping each 200 ms. In Flent these are of ICMP, and of UDP with the code points
+    NAME-ping-ef, a ping each 200 ms, of ICMP and of UDP. In Flent those of UDP have the code points
     best effort, background and expedited forwarding. Here all classes have the code point of the
-    group (`dscp`), best effort by default: the pings differ in name alone.
+    group (`dscp`), best effort by default: the pings differ in name alone, and live in protocol.
 
     Source: D. Taht, the RRUL test of flent (T. Hoiland-Jorgensen et al., Flent: The Flexible
     Network Tester, ValueTools 2017).
@@ -502,7 +502,7 @@ class Ping(Entry):
     one to the other, which is the class's round-trip time. Datagrams that do not return are lost
     and measure nothing. The default, 84 B each 200 ms, is too little to affect the measurement.
 
-    Source: RFC 862.
+    Source: RFC 792, RFC 862.
 
     None stands for the default.
         size: size of a datagram, headers (28 B) included, or a distribution; draws are clamped to
@@ -510,9 +510,13 @@ class Ping(Entry):
             average, not in packets). Default "84 B": 56 B of data, as of ping, and the headers.
         every: time from one datagram to the next (time, such as "20 ms"; 1 us to 1 h). Default "200
             ms": as of the RRUL test of flent.
+        protocol: protocol in live runs: echo requests that the receiver's kernel answers, or UDP
+            datagrams that its application returns; sizes are the same (icmp, udp). Default "icmp":
+            as ping.
     """
 
     stem: ClassVar[str] = "ping"
 
     size: str | Mapping[str, Any] | None = None
     every: str | None = None
+    protocol: str | None = None

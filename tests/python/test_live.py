@@ -107,6 +107,24 @@ def test_bbr_runs_live_and_no_other_plant_has_it(live, sojourn, folder):
     assert line in sojourn("check", "grid.toml").stderr
 
 
+@pytest.mark.parametrize("protocol", ["icmp", "udp"])
+def test_pings_come_back_after_the_base_rtt(live, protocol):
+    alone = ("--set", "flows[0].count=1", "--set", "flows[0].start=2.9s")
+    shorter = ("--set", "duration=3s", "--set", "warmup=0.5s", "--set", "flows[1].start=0s")
+    ping = ("--set", f"flows[1].app.ping.protocol={protocol}", "--set", "flows[1].app.ping.every=50ms")
+    done = live(*alone, *shorter, *ping, "--set", "flows[1].dscp=EF", "--json")
+    assert done.returncode == 0, done.stderr
+    first, *_ = rows = json.loads(done.stdout)["runs"]
+    found = next(row["metrics"] for row in rows if row.get("class") == "probe")
+    assert found["rtt_p50_s"] >= 0.04
+    # One way is half of it, and 84 B at 20 Mbit/s.
+    assert found["one_way_p50_s"] >= 0.02
+    if first["trust"]["verdict"] == "good":
+        assert found["rtt_p50_s"] < 0.06
+        assert found["one_way_p50_s"] < 0.03
+        assert found["datagram_loss_ratio"] == 0.0
+
+
 def test_the_page_lays_live_beside_packets(live, sojourn, folder):
     live()
     done = sojourn("run", "live.toml", "--plant", "packet,live", "--out", "both", "--quiet")

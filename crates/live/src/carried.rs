@@ -1,7 +1,8 @@
 //! The parts of a scenario that the live plant carries.
 
-use crate::endpoints::MOST_FLOWS;
+use crate::endpoints::{MOST_FLOWS, Transport};
 use sojourn_params::InputError;
+use sojourn_scenario::apps::{Echo, Ping};
 use sojourn_scenario::{App, Flows, Scenario};
 use sojourn_tcp::cc::{self, Choice};
 use std::fs;
@@ -66,7 +67,7 @@ fn errors_of_flows(flows: &Flows, here: &[String]) -> Vec<InputError> {
             let problem = "is no congestion control of the kernel";
             errors.push(InputError::conflict(&flows.cc, problem, known).at("cc"));
         }
-        Some(name) if !here.contains(&name) => {
+        Some(name) if !here.iter().any(|known| known == name) => {
             let problem = "is not in net.ipv4.tcp_available_congestion_control of this machine";
             let expected = format!("{}, or `modprobe tcp_{name}`", here.join(", "));
             errors.push(InputError::conflict(name, problem, expected).at("cc"));
@@ -97,17 +98,24 @@ fn errors_of_flows(flows: &Flows, here: &[String]) -> Vec<InputError> {
 }
 
 /// The kernel's name of the congestion control of some flows; None: the kernel has none of it.
-pub(crate) fn kernel_name(flows: &Flows) -> Option<String> {
-    if !flows.app.is_tcp() {
-        return None;
-    }
-    let listed = |ours: &str| KERNEL.iter().find(|(known, _)| *known == ours).map(|(_, kernel)| *kernel);
-    let found = match &flows.cc {
-        Choice::Kernel(name) => Some(*name),
-        Choice::Listed(_) if flows.cc.values().is_empty() => listed(flows.cc.name()),
+fn kernel_name(flows: &Flows) -> Option<&'static str> {
+    let name = flows.cc.name();
+    match &flows.cc {
+        Choice::Kernel(name) => Some(name),
+        Choice::Listed(_) if flows.cc.values().is_empty() => {
+            KERNEL.iter().find(|(ours, _)| *ours == name).map(|(_, kernel)| *kernel)
+        }
         _ => None,
-    };
-    found.map(String::from)
+    }
+}
+
+/// Transport of some flows, which have no [`errors`].
+pub(crate) fn transport(flows: &Flows) -> Transport {
+    match &flows.app {
+        App::Ping(Ping { protocol: Echo::Icmp, .. }) => Transport::Icmp,
+        app if app.is_tcp() => Transport::Tcp(kernel_name(flows).unwrap_or_default()),
+        _ => Transport::Udp,
+    }
 }
 
 /// Connections ask for ECN.

@@ -138,6 +138,9 @@ fn enter_new(kind: Kind, place: usize, settings: Settings) -> Result<(Device, bo
     set("/proc/sys/net/ipv4/tcp_ecn", if settings.ecn { "1" } else { "0" })?;
     // A connection does not begin with the slow-start threshold of an earlier one.
     set("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")?;
+    // Sockets of echoes are open to this process.
+    let group = nix::unistd::getegid();
+    set("/proc/sys/net/ipv4/ping_group_range", &format!("{group} {group}"))?;
     // Ports that the kernel chooses stay below those of flows.
     set("/proc/sys/net/ipv4/ip_local_port_range", "1024 19999")?;
     Ok((device, has_v6))

@@ -95,6 +95,8 @@ pub(crate) struct Kept {
     /// Of an acknowledgment: the packets that it answers.
     answered: Option<SentAt>,
     has_data: bool,
+    /// Bytes of data of an echo request, which the receiver's kernel answers: nobody there reports it.
+    echoed: Option<u64>,
 }
 
 impl<P: Probe> Network<P> {
@@ -159,8 +161,9 @@ impl<P: Probe> Network<P> {
             self.announce(at, flow);
         }
         let has_data = segment.is_some_and(|segment| segment.payload > 0);
-        let place =
-            self.held.keep(bytes, Kept { flow, is_back, read: at, answered, has_data, ..Kept::default() });
+        let echoed = ip::echo(bytes).filter(|_| !is_back).map(|echo| echo.payload as u64);
+        let kept = Kept { flow, is_back, read: at, answered, has_data, echoed, ..Kept::default() };
+        let place = self.held.keep(bytes, kept);
         self.travel(at, place);
     }
 
@@ -325,6 +328,7 @@ impl<P: Probe> Network<P> {
         {
             // Its receiver finds the checksum wrong.
             *last ^= 1;
+            kept.echoed = None;
         }
         if sent.twice {
             let copy = self.held.copy(place);
@@ -339,6 +343,10 @@ impl<P: Probe> Network<P> {
         let state = &mut self.flows[flow as usize];
         if kept.has_data && !kept.is_back {
             state.transits.arrive(at, kept.read);
+        }
+        if let Some(payload) = kept.echoed {
+            self.probe.received(at, flow, payload);
+            self.probe.datagram(at, flow, at.since(kept.read));
         }
         if let Some(sent) = kept.answered {
             let round_trip =
@@ -405,9 +413,9 @@ impl Held {
     }
 
     fn copy(&mut self, place: u32) -> u32 {
-        let Kept { flow, is_back, hop, read, has_data, .. } = self.packets[place as usize];
+        let Kept { flow, is_back, hop, read, has_data, echoed, .. } = self.packets[place as usize];
         let bytes = self.packets[place as usize].bytes.clone();
-        self.keep(&bytes, Kept { flow, is_back, hop, read, has_data, ..Kept::default() })
+        self.keep(&bytes, Kept { flow, is_back, hop, read, has_data, echoed, ..Kept::default() })
     }
 
     fn release(&mut self, place: u32) {

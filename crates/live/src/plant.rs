@@ -59,7 +59,9 @@ impl Live {
     /// One round: reads, advances to the present, at most to `stop`, writes, and sleeps until there is more to do.
     fn turn(&mut self, stop: Time) -> io::Result<()> {
         let flows = self.classes.len();
-        self.relay.read(stop, |_, _, packet| ip::ports(packet).and_then(|ports| flow_of(ports, flows)))?;
+        // An echo has the number of a port as its identifier.
+        let ports = |packet: &[u8]| ip::ports(packet).or_else(|| ip::echo(packet).map(|echo| (0, echo.id)));
+        self.relay.read(stop, |_, _, packet| flow_of(ports(packet)?, flows))?;
         self.listen();
         self.relay.pass(stop)?;
         self.relay.sleep(stop)

@@ -111,7 +111,7 @@ impl Run {
         };
         let end = End::new(Time::ZERO + scenario.duration);
         let endpoints = Plan {
-            congestion: scenario.flows.iter().map(carried::kernel_name).collect(),
+            transport: scenario.flows.iter().map(carried::transport).collect(),
             dscp: plan.classes.iter().map(|class| class.dscp).collect(),
             classes: plan
                 .classes

@@ -1,7 +1,7 @@
 //! Ports, ECN bits and marks of IP packets, beside another implementation of the headers.
 
 use etherparse::{Ipv4Header, Ipv4HeaderSlice, PacketBuilder};
-use sojourn_live::ip::{bits, bleach, ecn, ports, segment, set_ce};
+use sojourn_live::ip::{Echo, bits, bleach, echo, ecn, ports, segment, set_ce};
 use sojourn_units::Ecn;
 
 const CODEPOINTS: [(u8, Ecn); 4] = [(0, Ecn::NotEct), (1, Ecn::Ect1), (2, Ecn::Ect0), (3, Ecn::Ce)];
@@ -47,6 +47,28 @@ fn later_fragments_and_other_protocols_have_no_ports() {
     assert_eq!(ports(&icmp), None);
     assert_eq!(ports(&[]), None);
     assert_eq!(ports(&v4(0)[..22]), None);
+}
+
+#[test]
+fn echoes_have_an_identifier_and_data() {
+    let built = |reply: bool| {
+        let builder = PacketBuilder::ipv4([10, 90, 0, 1], [10, 90, 0, 2], 64);
+        let mut packet = Vec::new();
+        let of =
+            if reply { builder.icmpv4_echo_reply(20_003, 7) } else { builder.icmpv4_echo_request(20_003, 7) };
+        of.write(&mut packet, &[0; 56]).unwrap();
+        packet
+    };
+    for packet in [built(false), built(true)] {
+        assert_eq!(packet.len(), 84);
+        assert_eq!(echo(&packet), Some(Echo { id: 20_003, payload: 56 }));
+        assert_eq!(ports(&packet), None);
+        let mut other = packet.clone();
+        other[20] = 3;
+        assert_eq!(echo(&other), None, "an error is no echo");
+        assert_eq!(echo(&packet[..26]), None);
+    }
+    assert_eq!(echo(&v4(0)), None);
 }
 
 #[test]

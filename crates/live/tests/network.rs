@@ -48,6 +48,40 @@ fn ms(millis: u64) -> Time {
 
 const PACKET: [u8; 1000] = [0; 1000];
 
+/// Echo requests of the receiver: when they come, their delays and bytes.
+#[derive(Default)]
+struct Echoes(Vec<(Time, u32, Span)>, u64);
+impl Probe for Echoes {
+    fn received(&mut self, _at: Time, _flow: u32, bytes: u64) {
+        self.1 += bytes;
+    }
+    fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
+        self.0.push((at, flow, delay));
+    }
+}
+
+/// An echo request, or a reply, of 1000 B.
+fn echo(is_reply: bool) -> Vec<u8> {
+    let mut packet = PACKET.to_vec();
+    (packet[0], packet[9], packet[20]) = (0x45, 1, if is_reply { 0 } else { 8 });
+    packet
+}
+
+#[test]
+fn echo_requests_arrive_where_nobody_reports_them() {
+    let fast = LinkPlan::plain(Rate::from_bits_per_second(1e15), Span::from_millis(20));
+    let flow = Flow { tag: FlowTag::default(), routes: [vec![0], vec![0]] };
+    let (mut network, mut left) =
+        (Network::new(vec![fast], vec![flow], Vec::new(), Echoes::default()), Vec::new());
+    network.arrive(ms(1), Way::Forward, 0, &echo(false));
+    network.arrive(ms(2), Way::Forward, 0, &PACKET);
+    network.arrive(ms(3), Way::Back, 0, &echo(true));
+    network.advance(ms(1000), &mut left);
+    assert_eq!(left.len(), 3);
+    let Echoes(came, bytes) = network.probe();
+    assert_eq!((came.as_slice(), *bytes), (&[(ms(21), 0, Span::from_millis(20))][..], 972));
+}
+
 fn times(left: &[Left]) -> Vec<u64> {
     left.iter().map(|one| one.at.nanos() / 1_000_000).collect()
 }

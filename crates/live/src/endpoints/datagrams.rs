@@ -1,15 +1,20 @@
-//! Datagrams: a socket at each end, and their times.
+//! Datagrams: their sockets and times. UDP has a socket at each end; echoes have one at the sender, and the receiver's
+//! kernel answers.
 
 use super::{Endpoints, FIRST_PORT, Report, Timer};
-use crate::ip;
+use crate::ip::{self, ECHO_HEADER, ECHO_REQUEST};
 use crate::namespace::{ADDRESSES, Namespaces};
-use nix::sys::socket::{setsockopt, sockopt::Ipv4Tos};
+use nix::sys::socket::sockopt::Ipv4Tos;
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, bind, setsockopt, socket,
+};
 use sojourn_units::Time;
 use sojourn_workload::Datagrams;
 use std::io;
 use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Headers of IP and UDP, bytes.
+/// Headers of IP and UDP, or of IP and ICMP, bytes.
 const HEADERS: usize = 28;
 /// The time of sending, at the head of the payload, bytes.
 const STAMP: usize = 8;
@@ -18,14 +23,18 @@ const STAMP: usize = 8;
 #[derive(Debug)]
 pub(super) struct Pair {
     pub(super) sender: UdpSocket,
-    pub(super) receiver: UdpSocket,
+    /// None: the kernel answers.
+    pub(super) receiver: Option<UdpSocket>,
     to: SocketAddrV4,
+    /// Sequence number of the next echo request.
+    sequence: u16,
     dscp: u8,
     /// The traffic class that both have.
     class: Option<i32>,
 }
 
 impl Pair {
+    /// Of UDP.
     pub(super) fn new(port: u16, dscp: u8, namespaces: &mut Namespaces) -> io::Result<Pair> {
         namespaces.enter(0)?;
         let sender = UdpSocket::bind(SocketAddrV4::new(ADDRESSES[0], 0))?;
@@ -35,14 +44,43 @@ impl Pair {
         for socket in [&sender, &receiver] {
             socket.set_nonblocking(true)?;
         }
-        Ok(Pair { sender, receiver, to, dscp, class: None })
+        Ok(Pair { sender, receiver: Some(receiver), to, sequence: 0, dscp, class: None })
+    }
+
+    /// Of echoes with this identifier.
+    pub(super) fn of_echoes(id: u16, dscp: u8, namespaces: &mut Namespaces) -> io::Result<Pair> {
+        namespaces.enter(0)?;
+        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+        let made: OwnedFd = socket(AddressFamily::Inet, SockType::Datagram, flags, Some(SockProtocol::Icmp))?;
+        // Such a socket's port is the identifier.
+        bind(made.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(ADDRESSES[0], id)))?;
+        let to = SocketAddrV4::new(ADDRESSES[1], 0);
+        Ok(Pair { sender: made.into(), receiver: None, to, sequence: 0, dscp, class: None })
+    }
+
+    /// Sends the payload, which begins after the header of an echo in `buffer`.
+    fn send(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.receiver.is_some() {
+            return self.sender.send_to(&buffer[ECHO_HEADER..], self.to);
+        }
+        // The kernel adds checksum and identifier.
+        let [high, low] = self.sequence.to_be_bytes();
+        self.sequence = self.sequence.wrapping_add(1);
+        buffer[..ECHO_HEADER].copy_from_slice(&[ECHO_REQUEST, 0, 0, 0, 0, 0, high, low]);
+        self.sender.send_to(buffer, self.to)
+    }
+
+    /// The payload of what the sender has received.
+    fn payload<'a>(&self, received: &'a [u8]) -> &'a [u8] {
+        let header = if self.receiver.is_some() { 0 } else { ECHO_HEADER };
+        received.get(header..).unwrap_or_default()
     }
 
     /// Sets the ECN bits of both ways.
     fn set_class(&mut self, ecn: i32) -> io::Result<()> {
         let class = i32::from(self.dscp) << 2 | ecn;
         if self.class.replace(class) != Some(class) {
-            for socket in [&self.sender, &self.receiver] {
+            for socket in [Some(&self.sender), self.receiver.as_ref()].into_iter().flatten() {
                 setsockopt(socket, Ipv4Tos, &class)?;
             }
         }
@@ -72,10 +110,11 @@ impl Endpoints {
             let datagram = stream.send();
             pair.set_class(ip::bits(datagram.ecn).into())?;
             let at = self.clock.now();
-            let payload = usize::from(datagram.len).saturating_sub(HEADERS).clamp(STAMP, self.buffer.len());
-            self.buffer[..STAMP].copy_from_slice(&at.nanos().to_be_bytes());
+            let most = self.buffer.len() - ECHO_HEADER;
+            let payload = usize::from(datagram.len).saturating_sub(HEADERS).clamp(STAMP, most);
+            self.buffer[ECHO_HEADER..][..STAMP].copy_from_slice(&at.nanos().to_be_bytes());
             // What the kernel has no room for is lost, as any datagram may be.
-            let _taken = pair.sender.send_to(&self.buffer[..payload], pair.to).is_ok();
+            let _taken = pair.send(&mut self.buffer[..ECHO_HEADER + payload]).is_ok();
             sent.push(Report::Sent(at, number));
         }
         let next = stream.next();
@@ -91,13 +130,15 @@ impl Endpoints {
     /// Reads datagrams at the receiver, and answers those that want it.
     pub(super) fn receive_datagrams(&mut self, now: Time, number: u32) -> io::Result<()> {
         let flow = &self.flows[number as usize];
-        let Some(pair) = &flow.pair else { return Ok(()) };
+        let Some(receiver) = flow.pair.as_ref().and_then(|pair| pair.receiver.as_ref()) else {
+            return Ok(());
+        };
         let is_echo = flow.datagrams.as_ref().is_some_and(|plan| plan.echo);
-        while let Some((bytes, from)) = taken(pair.receiver.recv_from(&mut self.buffer))? {
+        while let Some((bytes, from)) = taken(receiver.recv_from(&mut self.buffer))? {
             let Some(sent) = stamp(&self.buffer[..bytes]) else { continue };
             self.report(Report::Datagram(now, number, now.since(sent), bytes as u64));
             if is_echo {
-                let _taken = pair.receiver.send_to(&self.buffer[..bytes], from).is_ok();
+                let _taken = receiver.send_to(&self.buffer[..bytes], from).is_ok();
             }
         }
         Ok(())
@@ -107,7 +148,7 @@ impl Endpoints {
     pub(super) fn read_answers(&mut self, now: Time, number: u32) -> io::Result<()> {
         let Some(pair) = &self.flows[number as usize].pair else { return Ok(()) };
         while let Some((bytes, _)) = taken(pair.sender.recv_from(&mut self.buffer))? {
-            if let Some(sent) = stamp(&self.buffer[..bytes]) {
+            if let Some(sent) = stamp(pair.payload(&self.buffer[..bytes])) {
                 self.report(Report::CameBack(now, number, now.since(sent)));
             }
         }

@@ -1,6 +1,6 @@
 //! A flow: its sockets in both namespaces.
 
-use super::{Connection, Pair, Role, token};
+use super::{Connection, Pair, Role, Transport, token};
 use crate::namespace::{ADDRESSES, Namespaces};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::socket::sockopt::{Ipv4Tos, TcpCongestion, TcpMaxSeg};
@@ -34,8 +34,9 @@ pub(super) struct Flow {
     /// End of its sending.
     pub(super) until: Time,
     pub(super) requests: Requests,
-    /// Its congestion control and payload of a full segment; None: datagrams.
-    tcp: Option<(OsString, u32)>,
+    transport: Transport,
+    /// Payload of a full segment of TCP, bytes.
+    mss: u32,
     dscp: u8,
     listener: Option<TcpListener>,
     pub(super) sender: Option<Connection>,
@@ -49,17 +50,17 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(source: &SourcePlan, congestion: Option<&str>, dscp: u8) -> Flow {
+    pub(super) fn new(source: &SourcePlan, transport: Transport, dscp: u8) -> Flow {
         let datagrams = match source {
             SourcePlan::Datagrams(plan) => Some(plan.clone()),
             _ => None,
         };
-        let tcp = source.config().zip(congestion).map(|(config, name)| (OsString::from(name), config.mss));
         Flow {
             user: None,
             until: Time::NEVER,
             requests: source.app().requests(),
-            tcp,
+            transport,
+            mss: source.config().map_or(0, |config| config.mss),
             dscp,
             listener: None,
             sender: None,
@@ -80,15 +81,16 @@ impl Flow {
     ) -> io::Result<()> {
         let port = FIRST_PORT + number as u16;
         if self.datagrams.is_some() {
-            let pair = Pair::new(port, self.dscp, namespaces)?;
-            epoll.add(
-                &pair.sender,
-                EpollEvent::new(EpollFlags::EPOLLIN, token(Role::DatagramSender, number)),
-            )?;
-            epoll.add(
-                &pair.receiver,
-                EpollEvent::new(EpollFlags::EPOLLIN, token(Role::DatagramReceiver, number)),
-            )?;
+            let pair = if self.transport == Transport::Icmp {
+                Pair::of_echoes(port, self.dscp, namespaces)?
+            } else {
+                Pair::new(port, self.dscp, namespaces)?
+            };
+            let awaited = |role| EpollEvent::new(EpollFlags::EPOLLIN, token(role, number));
+            epoll.add(&pair.sender, awaited(Role::DatagramSender))?;
+            if let Some(receiver) = &pair.receiver {
+                epoll.add(receiver, awaited(Role::DatagramReceiver))?;
+            }
             self.pair = Some(pair);
             return Ok(());
         }
@@ -150,12 +152,10 @@ impl Flow {
     }
 
     fn set_options(&self, socket: &impl std::os::fd::AsFd) -> io::Result<()> {
-        let Some((congestion, mss)) = &self.tcp else { return Ok(()) };
-        setsockopt(socket, TcpCongestion, congestion).map_err(|error| {
-            let name = congestion.to_string_lossy();
-            io::Error::other(format!("{name}: the kernel does not allow it ({error})"))
-        })?;
-        setsockopt(socket, TcpMaxSeg, mss)?;
+        let Transport::Tcp(name) = self.transport else { return Ok(()) };
+        setsockopt(socket, TcpCongestion, &OsString::from(name))
+            .map_err(|error| io::Error::other(format!("{name}: the kernel does not allow it ({error})")))?;
+        setsockopt(socket, TcpMaxSeg, &self.mss)?;
         setsockopt(socket, Ipv4Tos, &(i32::from(self.dscp) << 2))?;
         // What the kernel holds back beyond the window stays short, so that a flow that stops does so soon.
         set_unsent(socket)?;

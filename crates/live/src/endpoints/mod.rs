@@ -2,7 +2,7 @@
 //!
 //! It is the host of a [`Workload`], as the engine of the packet plant is: it executes its commands over connections and
 //! reports its events. Senders are in the first namespace and receivers in the second, whatever the routes of their flows;
-//! each flow has a port of its own, by which the plant knows its packets.
+//! each flow has a port of its own, or an identifier of echoes, by which the plant knows its packets.
 
 mod connection;
 mod datagrams;
@@ -42,8 +42,8 @@ const TOGETHER: usize = 128;
 pub struct Plan {
     /// The flows by number: those of the start, then those that may join.
     pub flows: Vec<FlowPlan>,
-    /// Names of the kernel's congestion controls, by class; None: no TCP.
-    pub congestion: Vec<Option<String>>,
+    /// Transports by class.
+    pub transport: Vec<Transport>,
     /// DSCP of the packets of each class.
     pub dscp: Vec<u8>,
     /// Arrivals and departures of each class, and the application of the users that join.
@@ -74,6 +74,17 @@ impl End {
     fn get(&self) -> Time {
         Time::from_nanos(self.0.load(Ordering::Relaxed))
     }
+}
+
+/// Transport of a class of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP with this congestion control of the kernel.
+    Tcp(&'static str),
+    /// UDP.
+    Udp,
+    /// Echo requests, which the receiver's kernel answers.
+    Icmp,
 }
 
 /// The endpoints while they run.
@@ -134,7 +145,7 @@ fn token(role: Role, flow: u32) -> u64 {
 impl Endpoints {
     /// The endpoints of a plan, with all sockets that listen.
     pub fn new(plan: Plan, namespaces: Namespaces, reports: Reports) -> io::Result<Endpoints> {
-        let Plan { flows, congestion, dscp, classes, present, seed, end } = plan;
+        let Plan { flows, transport, dscp, classes, present, seed, end } = plan;
         let counts: Vec<Vec<Time>> =
             classes.iter().map(|(churn, _)| churn.counts.iter().map(|(at, _)| *at).collect()).collect();
         let dynamic: Vec<bool> = classes.iter().map(|(churn, _)| churn.is_dynamic()).collect();
@@ -155,13 +166,7 @@ impl Endpoints {
         for (number, plan) in flows.into_iter().enumerate() {
             let class = plan.class as usize;
             let has_user = dynamic[class] || matches!(plan.source, SourcePlan::App(..));
-            ends.add_flow(
-                number as u32,
-                plan,
-                (congestion[class].as_deref(), dscp[class]),
-                has_user,
-                number < present,
-            )?;
+            ends.add_flow(number as u32, plan, (transport[class], dscp[class]), has_user, number < present)?;
         }
         for (class, times) in counts.into_iter().enumerate() {
             for at in times {
@@ -178,13 +183,13 @@ impl Endpoints {
         &mut self,
         number: u32,
         plan: FlowPlan,
-        (congestion, dscp): (Option<&str>, u8),
+        (transport, dscp): (Transport, u8),
         has_user: bool,
         is_present: bool,
     ) -> io::Result<()> {
         let FlowPlan { class, user: place, source, start, stop, .. } = plan;
         let app = source.app();
-        let mut flow = Flow::new(&source, congestion, dscp);
+        let mut flow = Flow::new(&source, transport, dscp);
         flow.listen(number, &mut self.namespaces, &self.epoll)?;
         if !has_user {
             self.timers.set(start, Timer::Start(number));

@@ -29,7 +29,7 @@ pub use http::Http;
 pub use lrd::Lrd;
 pub use mice::{Mice, Paper};
 pub use on_off::OnOff;
-pub use ping::Ping;
+pub use ping::{Echo, Ping};
 pub use poisson::Poisson;
 pub use rpm::Rpm;
 pub use rrul::Rrul;
@@ -385,6 +385,8 @@ mod tests {
         let parts = Rrul { reads: Some(LinkRate::Packets(10.0)) }.parts();
         let [(_, up), (_, down), pings @ ..] = &parts;
         assert_eq!((up, up.reads(SEGMENT).is_some()), (down, true));
-        assert!(pings.iter().all(|(_, app)| *app == App::Ping(Ping::default())));
+        let ping = |protocol| App::Ping(Ping { protocol, ..Ping::default() });
+        assert_eq!(pings[0].1, App::Ping(Ping::default()));
+        assert!(pings[1..].iter().all(|(_, app)| *app == ping(Echo::Udp)));
     }
 }

@@ -1,9 +1,19 @@
-//! Small datagrams that the receiver sends back: RFC 862.
+//! Small datagrams that the receiver sends back: RFC 792 and RFC 862.
 
 use super::datagrams::{DATAGRAM_SIZES, is_datagram};
 use super::{INTERVAL, bytes};
-use sojourn_params::{Described, EntryParams, Page, SizeDraw, params};
+use sojourn_params::{Described, EntryParams, Page, SizeDraw, choice, params};
 use sojourn_units::Span;
+
+choice! {
+    /// Protocol of pings.
+    pub enum Echo {
+        /// The receiver's kernel answers.
+        Icmp = "icmp",
+        /// Its application does.
+        Udp = "udp",
+    }
+}
 
 params! {
     /// Parameters of pings.
@@ -15,6 +25,9 @@ params! {
         every: Span = Span::from_millis(200), within INTERVAL,
             "as of the RRUL test of flent",
             "T. Hoiland-Jorgensen et al., Flent: The Flexible Network Tester, ValueTools 2017";
+        /// protocol in live runs: echo requests that the receiver's kernel answers, or UDP datagrams that its application
+        /// returns; sizes are the same
+        protocol: Echo = Echo::Icmp, "as ping", "ping(8)";
     }
 }
 
@@ -26,7 +39,7 @@ impl EntryParams for Ping {
         other, which is the class's round-trip time. Datagrams that do not return are lost and measure nothing. The default, \
         84 B each 200 ms, is too little to affect the measurement.",
         equation: "",
-        source: "RFC 862",
+        source: "RFC 792, RFC 862",
         fields: <Ping as Described>::fields,
     };
 }
