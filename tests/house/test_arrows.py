@@ -126,6 +126,7 @@ MODULES = {
     "reproduce": {
         "design",
         "errors",
+        "files",
         "kinds",
         "progress",
         "ocq",
@@ -134,6 +135,7 @@ MODULES = {
         "report",
         "result",
         "scenario",
+        "simulate",
         "sweep",
         "theorems",
     },

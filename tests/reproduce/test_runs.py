@@ -251,7 +251,7 @@ def test_an_argument_of_the_wrong_kind_is_named_in_a_line(given, line):
 def test_the_callable_module_has_the_signature_of_its_function():
     own = inspect.signature(sj.reproduce)
     assert own == inspect.signature(sj.reproduce.reproduce)
-    assert list(own.parameters) == ["paper", "out", "quick", "jobs"]
+    assert list(own.parameters) == ["paper", "out", "quick", "live", "jobs"]
     assert "`paper` is one of `names`" in type(sj.reproduce).__call__.__doc__
 
 

@@ -339,6 +339,14 @@ def sweep(
 def reproduce(
     papers: Annotated[list[str], options.PAPERS.declared],
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds: minutes, with rougher grades.")] = False,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Also the live experiments, on this machine's own TCP: five repeats in real time, three "
+            "with --quick.",
+        ),
+    ] = False,
     out: Annotated[str | None, options.REPRODUCED.declared] = None,
     jobs: Annotated[str | None, options.CELL_JOBS.declared] = None,
     as_json: Json = False,
@@ -351,9 +359,12 @@ def reproduce(
     with --quick also undecided, where more seeds may decide. The grades are printed, and a page of each
     paper is written into the folder, beside the stores of the runs: the same command again runs only what
     is missing.
+
+    Claims about a kernel are run with --live alone: one run after the other in real time, minutes a paper,
+    and no two alike. Exit code 3: this machine does not allow live runs; the line has what would.
     """
     folder, workers = options.REPRODUCED.or_none(out), options.CELL_JOBS.or_none(jobs)
-    reproducing.run(papers, folder, workers, quick=quick, as_json=as_json, quiet=quiet)
+    reproducing.run(papers, folder, workers, quick=quick, live=live, as_json=as_json, quiet=quiet)
 
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn cite dumbbell")

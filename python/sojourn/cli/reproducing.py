@@ -19,7 +19,14 @@ __all__ = ["run"]
 
 
 def run(
-    papers: Sequence[str], out: Path | None, jobs: int | None, *, quick: bool, as_json: bool, quiet: bool
+    papers: Sequence[str],
+    out: Path | None,
+    jobs: int | None,
+    *,
+    quick: bool,
+    live: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Run the experiments, print the grades, and write the pages."""
     from sojourn.reproduce import INDEX, check_places, graded, page_name
@@ -35,7 +42,7 @@ def run(
         for paper in read_ones:
             with watching.view("queue_mean_packets", quiet=quiet) as watch:
                 try:
-                    found.append(graded(paper, folder, quick=quick, jobs=jobs, watch=watch))
+                    found.append(graded(paper, folder, quick=quick, live=live, jobs=jobs, watch=watch))
                 except InputError as error:
                     faults[paper.name] = error
     except (Interrupted, KeyboardInterrupt):
@@ -114,6 +121,8 @@ def _table(of: Reproduction) -> str:
         again = f" (the sentence of {one.claim.same_as}, which counts)" if one.claim.same_as else ""
         text = f"{one.claim.claim}{again} {one.evidence.rstrip('.')}."
         lines += textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head))
+    if of.samples.trust:
+        lines += ["", *(one.line for one in of.samples.trust)]
     counts = of.counts()
     parts = ", ".join(f"{count} {grade.value}" for grade, count in counts.items() if count)
     return "\n".join([*lines, "", f"{sum(counts.values())} claims: {parts}"])

@@ -1,6 +1,7 @@
 """Reproductions: the experiments of a paper run again, and its claims graded.
 
 `paper.py` reads the file of a paper (`sojourn/papers`), `runs.py` carries out its experiments as sweeps,
+`live.py` those on the machine's own TCP,
 `predicate.py` judges claims over samples, `grades.py` grades them, `findings.py` judges the findings of
 future work, `ours.py` has what both compared, `league.py` compares the laws, `calculations` has what needs no
 packets, `document.py` has all of it as JSON, and `page.py` writes the pages.
@@ -124,19 +125,32 @@ def _workers(value: object) -> int:
     return found
 
 
-@takes(paper=kinds.text, out=kinds.optional(kinds.folder), quick=kinds.flag, jobs=kinds.optional(_workers))
+@takes(
+    paper=kinds.text,
+    out=kinds.optional(kinds.folder),
+    quick=kinds.flag,
+    live=kinds.flag,
+    jobs=kinds.optional(_workers),
+)
 def reproduce(
-    paper: str, out: str | Path | None = None, *, quick: bool = False, jobs: int | None = None
+    paper: str,
+    out: str | Path | None = None,
+    *,
+    quick: bool = False,
+    live: bool = False,
+    jobs: int | None = None,
 ) -> Reproduction:
     """Run the experiments of a paper and grade its claims.
 
     `paper` is one of `names`. `out` is the folder of the stores (default: ``reproduced`` in the current
     one): what they have is not run again. With `quick` two seeds run in place of ten or more, and grades are
-    rougher. `jobs` is the number of threads (default: one a processor), which changes no result.
+    rougher. With `live` its live experiments run, too, on the TCP of this machine: five repeats of each, three
+    with `quick`, one after the other in real time; without it their claims are not run. `jobs` is the number
+    of threads of the others (default: one a processor), which changes no result.
 
     Raises `InputError` for an unknown paper, an argument of the wrong kind, a folder that is a file, or a
-    store with a damaged file; `NotWritten` where a store cannot be written, and `Interrupted` on Ctrl-C: the
-    cells that had finished are kept.
+    store with a damaged file; `MissingError` where the machine does not allow live runs; `NotWritten` where a
+    store cannot be written, and `Interrupted` on Ctrl-C: the cells that had finished are kept.
 
     >>> import sojourn as sj
     >>> sj.reproduce("arm_pfc", out=3)
@@ -146,14 +160,20 @@ def reproduce(
     folder = Path("reproduced") if out is None else Path(out)
     check_places(folder, ())
     with of_cells() as watch:
-        return graded(read(paper), folder, quick=quick, jobs=jobs, watch=watch)
+        return graded(read(paper), folder, quick=quick, live=live, jobs=jobs, watch=watch)
 
 
 def graded(
-    paper: Paper, out: Path, *, quick: bool = False, jobs: int | None = None, watch: Watch | None = None
+    paper: Paper,
+    out: Path,
+    *,
+    quick: bool = False,
+    live: bool = False,
+    jobs: int | None = None,
+    watch: Watch | None = None,
 ) -> Reproduction:
     """The same for a paper that is read; `watch` is called for each cell."""
-    samples = carry_out(paper, out, jobs, quick=quick, watch=watch)
+    samples = carry_out(paper, out, jobs, quick=quick, live=live, watch=watch)
     return Reproduction(paper, [grade(paper, claim, samples) for claim in paper.claims], samples, quick)
 
 
@@ -161,9 +181,15 @@ class _Verb(ModuleType):
     """The callable module: ``sojourn.reproduce(...)`` is ``sojourn.reproduce.reproduce(...)``."""
 
     def __call__(
-        self, paper: str, out: str | Path | None = None, *, quick: bool = False, jobs: int | None = None
+        self,
+        paper: str,
+        out: str | Path | None = None,
+        *,
+        quick: bool = False,
+        live: bool = False,
+        jobs: int | None = None,
     ) -> Reproduction:
-        return reproduce(paper, out, quick=quick, jobs=jobs)
+        return reproduce(paper, out, quick=quick, live=live, jobs=jobs)
 
     __call__.__doc__ = reproduce.__doc__
 

@@ -19,7 +19,7 @@ __all__ = ["document"]
 
 
 def document(several: Sequence[Reproduction], without: Sequence[str] = ()) -> dict[str, Any]:
-    """The document: tables of claims, findings, league standings and failed runs over all papers given.
+    """The document: tables of claims, findings, league standings, live and failed runs over all papers given.
 
     `without` has a line for each paper that could not be graded.
     """
@@ -30,6 +30,7 @@ def document(several: Sequence[Reproduction], without: Sequence[str] = ()) -> di
         "findings": [row for of in several for row in _findings(of)],
         "league": [{"paper": of.paper.name, **row} for of in several for row in rows(of)],
         "league_over_all": list(over_all_rows(several)),
+        "live": [row for of in several for row in _live(of)],
         "failed": [
             *(f"{of.paper.name}, {line}" for of in several for line in of.samples.failures),
             *without,
@@ -59,6 +60,13 @@ def _claim(of: Reproduction, one: Graded) -> dict[str, Any]:
         "same_as": claim.same_as,
         "command": command(of.paper, claim, quick=of.quick),
     }
+
+
+def _live(of: Reproduction) -> Iterator[dict[str, Any]]:
+    """The trust in each live run."""
+    for one in of.samples.trust:
+        place = {"experiment": one.experiment, "qdisc": one.qdisc, "seed": one.seed}
+        yield {"paper": of.paper.name, **place, **one.trust}
 
 
 def _findings(of: Reproduction) -> Iterator[dict[str, Any]]:

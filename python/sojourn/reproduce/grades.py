@@ -96,14 +96,10 @@ def grade(paper: Paper, claim: Claim, samples: Samples) -> Graded:
         return Graded(claim, Grade.NOT_RUN, (), (), (), claim.not_run or "")
     judge = _Judge(paper, claim, samples)
     if absent := judge.absent(claim.test):
-        return Graded(
-            claim,
-            Grade.NOT_RUN,
-            (),
-            (),
-            (),
-            f"with few seeds the experiments of this claim do not run: {', '.join(absent)}",
-        )
+        reason = f"with few seeds the experiments of this claim do not run: {', '.join(absent)}"
+        if any(paper.experiments[name].plant == "live" for name in absent):
+            reason = f"its runs are live, by the TCP of this machine: sojourn reproduce {paper.name} --live"
+        return Graded(claim, Grade.NOT_RUN, (), (), (), reason)
     cases = judge.cases(claim.test)
     rest = judge.rest(cases)
     found, stand_ins, evidence = judge.outcome(claim.test, cases, rest)

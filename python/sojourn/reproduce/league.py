@@ -274,7 +274,9 @@ def _relative(of: Reproduction, experiment: Experiment) -> dict[tuple[str, Measu
 
 
 def _is_repeated(of: Reproduction, experiment: Experiment) -> bool:
-    """True where an earlier experiment has these laws in the same scenario: it would count twice."""
+    """True where an earlier experiment has these laws in the same scenario, it would count twice, or live."""
+    if experiment.plant == "live":
+        return True
     for one in of.paper.experiments.values():
         if one is experiment:
             return False

@@ -116,6 +116,7 @@ def page(of: Reproduction) -> str:
         f"{_hurry(quick=of.quick)}</header>",
         _claims(of),
         _failures(of),
+        _trusted(of),
         _assumed(of),
         _abbreviations(of),
         _settings(of),
@@ -245,6 +246,21 @@ def _failures(of: Reproduction) -> str:
     left = len(failed) - MOST_FAILURES
     rows += f"<li>and {left} more</li>\n" if left > 0 else ""
     return f'<section id="failures">\n<h2>Runs that failed</h2>\n<ul>\n{rows}</ul>\n</section>'
+
+
+def _trusted(of: Reproduction) -> str:
+    """The trust in each live run."""
+    if not of.samples.trust:
+        return ""
+    rows = "".join(f"<li>{escape(one.line)}</li>\n" for one in of.samples.trust)
+    note = (
+        "Live runs are of this machine's own TCP, in real time, and do not repeat: a seed is the number of a "
+        "repeat. A void run counts for nothing; of a degraded one delays are longer than the network's."
+    )
+    return (
+        f'<section id="live">\n<h2>Trust in live runs</h2>\n<p class="note">{prose(note)}</p>\n'
+        f"<ul>\n{rows}</ul>\n</section>"
+    )
 
 
 def _assumed(of: Reproduction) -> str:

@@ -37,6 +37,10 @@ __all__ = [
 CONTROLS = ("tail_drop", "pi_rule")
 #: Labels of the controls.
 _CONTROLS_NAMED = {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}
+#: Plants of experiments. Live runs take their time and do not repeat: they run on request alone.
+PLANTS = ("packet", "live")
+#: Repeats of a live experiment, and with `quick`: as few as an interval over the seeds needs.
+REPEATS, QUICK_REPEATS = 5, 3
 #: Today's laws with their defaults, which the papers did not have.
 TODAY = ("pie", "codel", "fq_codel", "dual", "cake")
 
@@ -89,6 +93,8 @@ class Experiment:
     #: True if today's laws run there, and with `quick`.
     today: bool = False
     today_quick: bool = False
+    #: Packets, or live: the machine's own TCP, whose runs are made on request alone.
+    plant: str = "packet"
 
 
 @dataclass(frozen=True)
@@ -255,8 +261,9 @@ def _experiments(
     laws: Mapping[str, Sequence[Setting]],
     today: Mapping[str, Sequence[str]],
 ) -> Iterator[Experiment]:
-    """Each experiment, or each of its variants: ``exp3.n50``."""
+    """Each experiment, or each of its variants, ``exp3.n50``, or plants, ``lab.live``."""
     for name, of in given.items():
+        plants = _plants(name, of)
         for law in of["laws"]:
             if law not in laws:
                 raise InputError(f'experiments.{name}: "{law}" is no law; expected {", ".join(laws)}')
@@ -265,8 +272,10 @@ def _experiments(
                 raise InputError(
                     f'experiments.{name}: "{one}" is a setting of {law}, too; expected another name'
                 )
-        for variant, changes in of.get("variants", {"": {}}).items():
+        variants = of.get("variants", dict.fromkeys(plants or ("",), {}))
+        for variant, changes in variants.items():
             own = f"{name}.{variant}" if variant else name
+            is_live = "live" in plants and variant == "live"
             yield Experiment(
                 name=own,
                 scenario=of["scenario"],
@@ -280,11 +289,25 @@ def _experiments(
                 link=of.get("link"),
                 links=of.get("links", {}),
                 controls=of["controls"],
-                seeds=of.get("seeds", 10),
-                quick_seeds=of.get("quick_seeds", 2),
+                seeds=REPEATS if is_live else of.get("seeds", 10),
+                quick_seeds=QUICK_REPEATS if is_live else of.get("quick_seeds", 2),
                 today=not {name, own}.isdisjoint(today.get("experiments", ())),
                 today_quick=not {name, own}.isdisjoint(today.get("quick", ())),
+                plant="live" if is_live else "packet",
             )
+
+
+def _plants(name: str, given: Mapping[str, Any]) -> Sequence[str]:
+    """Plants of an experiment, each an experiment of its own; empty: packets alone."""
+    plants: Sequence[str] = given.get("plants", ())
+    for one in plants:
+        if one not in PLANTS:
+            raise InputError(
+                f'experiments.{name}.plants: {shown(one)} is no plant; expected {", ".join(PLANTS)}'
+            )
+    if plants and "variants" in given:
+        raise InputError(f"experiments.{name}: has plants and variants; expected one of them")
+    return plants
 
 
 def _claim(

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sojourn.reproduce.figures import Figure
+from sojourn.reproduce.live import Trusted, measure
 from sojourn.reproduce.paper import (
     CONTROLS,
     TODAY,
@@ -56,8 +57,10 @@ class Samples:
         self.settling: dict[tuple[str, str], list[list[float | None] | None]] = {}
         #: Times and values by figure, place, qdisc and metric of figures over time.
         self.series: dict[tuple[str, str, str, str], tuple[Sample, Sample]] = {}
-        #: Runs that failed, a line each.
+        #: Runs that failed, a line each; a live run that is void is one.
         self.failures: list[str] = []
+        #: Trust in each live run.
+        self.trust: list[Trusted] = []
 
     def add(
         self, experiment: Experiment, seeds: Sequence[int], table: pl.DataFrame, windows: pl.DataFrame
@@ -106,16 +109,28 @@ class Samples:
 
 
 def carry_out(
-    paper: Paper, out: Path, jobs: int | None, *, quick: bool = False, watch: Watch | None = None
+    paper: Paper,
+    out: Path,
+    jobs: int | None,
+    *,
+    quick: bool = False,
+    live: bool = False,
+    watch: Watch | None = None,
 ) -> Samples:
-    """Run what the stores in `out` lack, and read the samples."""
+    """Run what the stores in `out` lack, and read the samples; live experiments on request alone.
+
+    These come first: a machine that does not allow them has lost no time.
+    """
     from sojourn.sweep import carry_out as sweep
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
     from sojourn.sweep.store import collected
 
     samples = Samples(quick=quick)
-    chosen = [one for one in paper.experiments.values() if one.quick_seeds or not quick]
+    if live:
+        _add_live(samples, paper, out, watch)
+    packets = [one for one in paper.experiments.values() if one.plant == "packet"]
+    chosen = [one for one in packets if one.quick_seeds or not quick]
     parts = [(one, part) for one in chosen for part in _parts(paper, one, quick=quick)]
     grids = [read(_grid(one, part, quick=quick)) for one, part in parts]
     total = sum(len(grid.seeds) * len(part.qdiscs) for grid, (_, part) in zip(grids, parts, strict=True))
@@ -136,6 +151,30 @@ def carry_out(
         if figure.kind == "series" and (figure.quick or not quick):
             _add_series(samples, paper, figure, (out, jobs))
     return samples
+
+
+def _add_live(samples: Samples, paper: Paper, out: Path, watch: Watch | None) -> None:
+    """Make the live runs that the folders lack, one after the other, and add all of them."""
+    experiments = [one for one in paper.experiments.values() if one.plant == "live"]
+    plans = [(one, _settings(paper, one), seeds_of(one, quick=samples.quick)) for one in experiments]
+    total = sum(len({of.key for of in settings}) * len(seeds) for _, settings, seeds in plans)
+    made = itertools.count(1)
+
+    def done() -> None:
+        if watch is not None:
+            watch(next(made), total, "live runs")
+
+    metrics = _metrics(paper)
+    for experiment, settings, seeds in plans:
+        found = measure(experiment, settings, seeds, out / f"{paper.name}.{experiment.name}", done)
+        samples.add(experiment, seeds, found.table, found.windows.filter(pl.col("name").is_in(metrics)))
+        samples.failures += found.failures
+        samples.trust += found.trust
+
+
+def seeds_of(experiment: Experiment, *, quick: bool) -> list[int]:
+    """Seeds of an experiment; of a live one the numbers of its repeats."""
+    return list(range(1, (experiment.quick_seeds if quick else experiment.seeds) + 1))
 
 
 #: Mean queue of a window, and the range that it is in for nine tenths of the time.
@@ -258,7 +297,7 @@ def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
 
 def _run(experiment: Experiment, part: _Part, seeds: int) -> str:
     """The command that runs settings of an experiment which share their changes."""
-    words = ["sojourn", "run", experiment.scenario]
+    words = ["sojourn", "lab" if experiment.plant == "live" else "run", experiment.scenario]
     words += [word for one in part.qdiscs for word in ("--qdisc", one)]
     words += ["--seeds", f"1..{seeds}"]
     changes = {**experiment.changes, **part.changes}
@@ -340,14 +379,18 @@ class _Part:
 
 def _parts(paper: Paper, experiment: Experiment, *, quick: bool) -> list[_Part]:
     """The sweeps of an experiment: its controls, in the place of its settings, and today's laws last."""
-    controls = [Setting(name, experiment.controls[name], "") for name in CONTROLS]
-    settings = [one for law in experiment.laws for one in paper.laws[law]]
-    further = _controls(experiment, [one for one in settings if one.changes])
-    found = _by_changes([*controls, *settings, *further])
+    found = _by_changes(_settings(paper, experiment))
     if experiment.today_quick if quick else experiment.today:
         ran = {key for part in found for key in part.qdiscs.values()}
         found.append(_Part(("today",), {}, {one: one for one in TODAY if one not in ran}))
     return found
+
+
+def _settings(paper: Paper, experiment: Experiment) -> list[Setting]:
+    """All settings of an experiment: its controls, its laws, and controls in the place of its settings."""
+    controls = [Setting(name, experiment.controls[name], "") for name in CONTROLS]
+    settings = [one for law in experiment.laws for one in paper.laws[law]]
+    return [*controls, *settings, *_controls(experiment, [one for one in settings if one.changes])]
 
 
 def _controls(experiment: Experiment, settings: Iterable[Setting]) -> list[Setting]:
@@ -366,14 +409,13 @@ def _by_changes(settings: Iterable[Setting]) -> list[_Part]:
 
 
 def _grid(experiment: Experiment, part: _Part, *, quick: bool) -> dict[str, object]:
-    seeds = experiment.quick_seeds if quick else experiment.seeds
     changes = {**experiment.changes, **part.changes}
     if experiment.windows:
         changes["windows"] = _windows(experiment)
     return {
         "scenario": experiment.scenario,
         "set": changes,
-        "seeds": list(range(1, seeds + 1)),
+        "seeds": seeds_of(experiment, quick=quick),
         "axes": {"qdisc": list(part.qdiscs)},
     }
 
