@@ -113,7 +113,8 @@ def test_what_runs_nothing_is_no_command(lines):
 
 def repeats(commands):
     """True if each line of them is a run of a scenario or a calculation."""
-    kinds = (r"sojourn (?:run|lab) \S+ .*--qdisc .*--seeds ", r"python3 -c '.+CALCULATIONS\[\"[\w.]+\"\]\(\)\)'")
+    runs = r"sojourn (?:run|lab) \S+ .*--qdisc .*--seeds "
+    kinds = (runs, r"python3 -c '.+CALCULATIONS\[\"[\w.]+\"\]\(\)\)'")
     return all(any(re.match(kind, line) for kind in kinds) for line in commands.split("\n"))
 
 

@@ -144,9 +144,9 @@ def reproduce(
 
     `paper` is one of `names`. `out` is the folder of the stores (default: ``reproduced`` in the current
     one): what they have is not run again. With `quick` two seeds run in place of ten or more, and grades are
-    rougher. With `live` its live experiments run, too, on the TCP of this machine: five repeats of each, three
-    with `quick`, one after the other in real time; without it their claims are not run. `jobs` is the number
-    of threads of the others (default: one a processor), which changes no result.
+    rougher. With `live` its live experiments run, too, on the TCP of this machine: five repeats of each,
+    three with `quick`, one after the other in real time; without it their claims are not run. `jobs` is the
+    number of threads of the others (default: one a processor), which changes no result.
 
     Raises `InputError` for an unknown paper, an argument of the wrong kind, a folder that is a file, or a
     store with a damaged file; `MissingError` where the machine does not allow live runs; `NotWritten` where a

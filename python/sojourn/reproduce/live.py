@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Measured", "Trusted", "measure"]
 
-#: Called after each run.
 Done = Callable[[], None]
 
 
@@ -59,13 +58,9 @@ class Measured:
 
 
 def measure(
-    experiment: Experiment,
-    settings: Sequence[Setting],
-    seeds: Sequence[int],
-    folder: Path,
-    done: Done,
+    experiment: Experiment, settings: Sequence[Setting], seeds: Sequence[int], folder: Path, *, done: Done
 ) -> Measured:
-    """Run what the folder lacks, and read all of it.
+    """Run what the folder lacks, and read all of it; `done` is called after each run.
 
     Raises `MissingError` where the machine does not allow live runs, `InputError` for a damaged folder,
     `NotWritten`, and `Interrupted` on Ctrl-C: runs that had finished are kept.
@@ -150,8 +145,9 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 def _together(windows: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Rows of the windows of all runs."""
-    kinds: dict[str, pl.DataType] = dict.fromkeys(
-        ("window", "link", "qdisc", "class", "queue", "name"), pl.String()
+    texts = ("window", "link", "qdisc", "class", "queue", "name")
+    kinds = pl.Schema(
+        {**dict.fromkeys(texts, pl.String()), "seed": pl.UInt64()}
+        | dict.fromkeys(("from_s", "until_s", "value"), pl.Float64())
     )
-    kinds |= {"seed": pl.UInt64(), **dict.fromkeys(("from_s", "until_s", "value"), pl.Float64())}
     return pl.concat([pl.DataFrame(schema=kinds), *(one.select(*kinds).cast(kinds) for one in windows)])

@@ -272,7 +272,7 @@ def _experiments(
                 raise InputError(
                     f'experiments.{name}: "{one}" is a setting of {law}, too; expected another name'
                 )
-        variants = of.get("variants", dict.fromkeys(plants or ("",), {}))
+        variants = of.get("variants", {key: {} for key in plants or ("",)})
         for variant, changes in variants.items():
             own = f"{name}.{variant}" if variant else name
             is_live = "live" in plants and variant == "live"
@@ -303,7 +303,7 @@ def _plants(name: str, given: Mapping[str, Any]) -> Sequence[str]:
     for one in plants:
         if one not in PLANTS:
             raise InputError(
-                f'experiments.{name}.plants: {shown(one)} is no plant; expected {", ".join(PLANTS)}'
+                f"experiments.{name}.plants: {shown(one)} is no plant; expected {', '.join(PLANTS)}"
             )
     if plants and "variants" in given:
         raise InputError(f"experiments.{name}: has plants and variants; expected one of them")

@@ -166,7 +166,8 @@ def _add_live(samples: Samples, paper: Paper, out: Path, watch: Watch | None) ->
 
     metrics = _metrics(paper)
     for experiment, settings, seeds in plans:
-        found = measure(experiment, settings, seeds, out / f"{paper.name}.{experiment.name}", done)
+        folder = out / f"{paper.name}.{experiment.name}"
+        found = measure(experiment, settings, seeds, folder, done=done)
         samples.add(experiment, seeds, found.table, found.windows.filter(pl.col("name").is_in(metrics)))
         samples.failures += found.failures
         samples.trust += found.trust
