@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -11,8 +12,9 @@ from sojourn import simulate
 from sojourn.cli import main
 from sojourn.errors import MissingError
 from sojourn.reproduce import Grade, graded
+from sojourn.reproduce.grades import grade
 from sojourn.reproduce.paper import Name, names, parse, read
-from sojourn.reproduce.runs import command
+from sojourn.reproduce.runs import Samples, command
 from sojourn.result.trust import VERDICTS
 from sojourn.simulate import check_plant
 
@@ -203,3 +205,66 @@ def test_the_live_experiments_are_those_of_the_gallery(name):
 def test_no_other_paper_runs_live():
     live = {name for name in names() for one in read(name).experiments.values() if one.plant == "live"}
     assert live == {"cpc", "fb_ocq", "sqm"}
+
+
+#: Live runs that are kept, three of each: medians of pings, s.
+PINGS = {
+    "tail_drop": [0.1201, 0.1211, 0.1201],
+    "red:min=20packets,max=60packets": [0.0792, 0.0781, 0.0771],
+    "fb_ocq:target=40packets": [0.0886, 0.0876, 0.0876],
+    "pi:target=40packets": [0.0876, 0.0855, 0.0876],
+}
+#: Goodputs of Reno's flows, and of CUBIC's first and later ones, Mbit/s.
+GOODPUTS = {
+    "codel": ([19.39, 19.52, 18.26], [10.13, 10.47, 12.68], [17.49, 16.97, 16.44]),
+    "pie:target=5ms": ([16.79, 18.72, 19.63], [9.77, 8.82, 10.41], [20.24, 18.02, 15.53]),
+    "sfq_codel": ([21.36, 21.05, 20.65], [10.01, 10.2, 10.08], [14.95, 15.3, 15.51]),
+    "sqm:utility=equal": ([23.69, 22.92, 23.03], [9.72, 9.74, 9.6], [14.54, 14.42, 13.88]),
+    "tail_drop": ([23.72, 26.56, 18.84], [9.67, 8.08, 16.68], [14.77, 13.63, 12.32]),
+    "pi:target=5ms": ([15.68, 17.16, 12.14], [11.52, 11.56, 10.56], [15.21, 16.81, 19.23]),
+}
+
+
+class Kept(Samples):
+    """Rows of live runs that are kept."""
+
+    def __init__(self, rows):
+        super().__init__()
+        self.experiments = {"lab.live"}
+        self.rows = rows
+
+    def of(self, name, qdisc):
+        assert (name.of, name.window) == ("lab.live", None)
+        return np.asarray(self.rows[qdisc, name.traffic_class])
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        # RED's queue is shorter than FB-OCQ's, whose ping is nearer to 90 ms than to 80.
+        ("fb_ocq.14", Grade.NOT),
+        # CUBIC has 1.4 to 1.8 times as much under CoDel and PIE.
+        ("sqm.08.live", Grade.UNDECIDED),
+        ("sqm.09.live", Grade.UNDECIDED),
+        ("sqm.10.live", Grade.REPRODUCED),
+    ],
+)
+def test_grades_of_rows_that_are_kept(claim, expected):
+    paper = read(claim.partition(".")[0])
+    classes = ("r5-r6", "cubic_first", "cubic_later")
+    rows = {(qdisc, "rrul-ping"): pings for qdisc, pings in PINGS.items()}
+    rows |= {
+        (qdisc, of): one for qdisc, each in GOODPUTS.items() for of, one in zip(classes, each, strict=True)
+    }
+    found = grade(paper, next(one for one in paper.claims if one.id == claim), Kept(rows))
+    assert found.grade is expected, found.evidence
+
+
+def test_drop_tail_in_the_place_of_all_laws_orders_no_pings():
+    paper = read("fb_ocq")
+    rows = {(qdisc, "rrul-ping"): PINGS["tail_drop"] for qdisc in PINGS}
+    claim = next(one for one in paper.claims if one.id == "fb_ocq.14")
+    ordered = {**rows, ("red:min=20packets,max=60packets", "rrul-ping"): [0.1, 0.101, 0.099]}
+    ordered |= {("fb_ocq:target=40packets", "rrul-ping"): [0.08, 0.081, 0.08]}
+    assert grade(paper, claim, Kept(ordered)).grade is Grade.REPRODUCED
+    assert grade(paper, claim, Kept(rows)).grade is Grade.NOT
