@@ -16,7 +16,7 @@
 #: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
 #: kernel_check [--keep]: boot a Debian kernel in virtual time and compare its red, pie, codel, fq_codel and cake with ours
-#: flent_check build, install Flent into an environment of its own, and let it open, summarise and plot our data files
+#: flent_check build, install Flent into an environment of its own, and let it open, summarise and plot our data files; with netperf (peers/netperf.sh) let it measure over the lab
 #: kernel_tcp  [--keep]: boot it with TCP flows of its own through cake and fq_codel, and compare their goodputs with ours
 #: sqm         build, then sqm in packets: ten seeds (SQM_SEEDS) against codel, pie, pi2, fq_codel and others, a quarter of an hour
 #: calibration build, then p of the calibrated fluid beside packets over the grid of docs/theory/calibration.md, a quarter of an hour
@@ -228,7 +228,10 @@ beside_the_kernel() {
 flent_check() {
   need "install_flent" "the check by Flent" "Flent and its packages, requirements/flent.lock, cannot be installed"
   build
+  local netperf=
+  bash peers/netperf.sh build/netperf && netperf=$ROOT/build/netperf/bin || echo "skipped: Flent over the lab (netperf cannot be fetched)"
   FLENT=$ROOT/build/flent/bin/flent "$PY" -m pytest -q -rP "$@" tests/python/test_flent.py
+  [ -z "$netperf" ] || FLENT=$ROOT/build/flent/bin/flent NETPERF=$netperf "$PY" -m pytest -q -rPs tests/python/test_flent_live.py
 }
 install_flent() {
   cmp --quiet requirements/flent.lock build/flent/.lock && return
