@@ -67,8 +67,9 @@ impl Setup {
         let (name, value) = option.split_once('=').ok_or_else(|| no_option(&format!("--{option}")))?;
         match name {
             "cc" => {
-                self.cc =
-                    Choice::parse(value).map_err(|errors| format!("--cc={value}: {}", line(&errors)))?;
+                let wrong = |errors: &Errors| format!("--cc={value}: {}", line(errors));
+                self.cc = Choice::parse(value).map_err(|errors| wrong(&errors))?;
+                self.cc.refuse_kernel().map_err(|error| wrong(&error.into()))?;
             }
             "profile" => {
                 self.profile = profile(value)?;
@@ -177,7 +178,8 @@ mod tests {
             ("--set colour=blue", "colour"),
             ("--set pipe=wide", "scoreboard, counted"),
             ("--set initial_window=0", "1 to 1000"),
-            ("--cc=vegas", "vegas"),
+            ("--cc=vegas", "runs live only"),
+            ("--cc=veno", "veno"),
             ("--kernel=no:", "no reason"),
             ("--ecn yes", "ecn yes"),
         ] {

@@ -17,12 +17,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _core
+from sojourn import _core, stops
 from sojourn.errors import InputError, MissingError
 
 if TYPE_CHECKING:
@@ -123,10 +125,12 @@ class _Shell:
     servers: list[list[str]]
     #: Files of the command: stdin, stdout and stderr.
     files: list[int]
+    #: The user's environment, as the command and the servers have it.
+    environment: dict[str, str]
     path: list[str]
 
-    def answer(self, _send: _Send, _ticket: _core.Ticket) -> Served:
-        """Run the command to its end."""
+    def answer(self, _send: _Send, ticket: _core.Ticket) -> Served:
+        """Run the command to its end; it is terminated where the ticket is cancelled."""
         # An interrupt at the terminal is for the command.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         links = _core.Shell(self.scenario, self.seed)
@@ -135,31 +139,65 @@ class _Shell:
             for server in self.servers:
                 nothing = subprocess.DEVNULL
                 running = subprocess.Popen(
-                    [*_ENDS_WITH_US, *server], stdin=nothing, stdout=nothing, stderr=nothing
+                    _ending_with_us(server),
+                    stdin=nothing,
+                    stdout=nothing,
+                    stderr=nothing,
+                    env=self.environment,
                 )
                 stack.callback(running.wait)
                 stack.callback(running.kill)
             links.enter(0)
             stdin, stdout, stderr = self.files
-            environment = os.environ | {"SOJOURN_SERVER": SERVER, "SOJOURN_CLIENT": CLIENT}
+            environment = self.environment | {"SOJOURN_SERVER": SERVER, "SOJOURN_CLIENT": CLIENT}
             if links.has_v6:
                 environment |= {"SOJOURN_SERVER6": SERVER6, "SOJOURN_CLIENT6": CLIENT6}
-            command = [*_ENDS_WITH_US, *self.command]
-            code = subprocess.call(command, stdin=stdin, stdout=stdout, stderr=stderr, env=environment)
+            with subprocess.Popen(
+                _ending_with_us(self.command), stdin=stdin, stdout=stdout, stderr=stderr, env=environment
+            ) as running:
+                code = _ended(running, ticket)
         return Served(code, *links.close())
 
 
-#: In front of a command: it is killed when this process ends (PR_SET_PDEATHSIG of prctl(2) is 1), and an
-#: interrupt ends it.
-_ENDS_WITH_US = (
-    sys.executable,
-    "-ISc",
-    "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL); "
-    "signal.signal(signal.SIGINT, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])",
-)
+def _ending_with_us(command: Sequence[str]) -> list[str]:
+    """A command that is killed when this process ends, and has the usual signals."""
+    return [sys.executable, "-ISc", _START, str(os.getpid()), *command]
 
 
-#: Ends a run early.
+#: PR_SET_PDEATHSIG of prctl(2) is 1; a parent that had ended before sends no signal. Python ignores some
+#: signals, and what it starts would, too.
+_START = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(1)
+for one in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+    signal.signal(one, signal.SIG_DFL)
+try:
+    os.execvp(sys.argv[2], sys.argv[2:])
+except OSError as error:
+    sys.exit(f"{sys.argv[2]}: {error.strerror}")
+"""
+
+#: Time that a command has to end after SIGTERM, s.
+_PATIENCE_S = 5.0
+
+
+def _ended(running: subprocess.Popen[bytes], ticket: _core.Ticket) -> int:
+    """The code of a command at its end."""
+    deadline: float | None = None
+    while True:
+        try:
+            return running.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            if ticket.cancelled and deadline is None:
+                running.terminate()
+                deadline = time.monotonic() + _PATIENCE_S
+            if deadline is not None and time.monotonic() > deadline:
+                running.kill()
+
+
+#: Ends a run early, and a command.
 _END = b"end"
 
 #: Sends a message of a kind.
@@ -193,13 +231,15 @@ def measure(
 def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequence[Sequence[str]]) -> Served:
     """Run a command at the senders' end of a scenario's links, with our stdin, stdout and stderr.
 
-    The servers run at the other end, and end with it. Raises as `measure`.
+    The servers run at the other end, and end with it. An interrupt at the terminal is the command's alone;
+    other signals to stop terminate it. Raises as `measure`.
     """
     files = [os.dup(number) for number in range(3)]
     try:
         own = list(map(list, servers))
-        request = _pickled(_Shell(scenario, seed, list(command), own, files, sys.path))
-        with _serving(request, pass_fds=files) as process:
+        environment = dict(os.environ)
+        request = _pickled(_Shell(scenario, seed, list(command), own, files, environment, sys.path))
+        with _serving(request, pass_fds=files) as process, _passing_stops_to(process):
             found: Served = _followed(process, None)
             return found
     finally:
@@ -208,12 +248,32 @@ def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequen
 
 
 @contextlib.contextmanager
+def _passing_stops_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Leave interrupts to the command at the terminal, and end it by other signals to stop."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):
+            process.stdin.write(_END)
+            process.stdin.flush()
+
+    before = stops.raising()
+    for number in before:
+        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else end)
+    try:
+        yield
+    finally:
+        stops.restore(before)
+
+
+@contextlib.contextmanager
 def _serving(request: bytes, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
     """A process that serves a request, and writes messages to its stdout; it is killed in the end."""
     device = os.environ.get(DEVICE)
     if device is not None and device not in DEVICES:
         raise InputError(f'{DEVICE}: is "{device}"; expected {" or ".join(DEVICES)}')
-    command = [sys.executable, "-c", "from sojourn.live import serve; serve()"]
+    # No module of the folder that we are in.
+    command = [sys.executable, "-P", "-c", "from sojourn.live import serve; serve()"]
     paths = [_home(), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     with subprocess.Popen(
@@ -271,7 +331,7 @@ def _followed(process: subprocess.Popen[bytes], ticket: _core.Ticket | None) -> 
     while True:
         try:
             kind, content = pickle.load(process.stdout)
-        except EOFError:
+        except (EOFError, pickle.UnpicklingError):
             raise OSError("the process of the run ended without a result") from None
         match kind:
             case "progress" if ticket is not None:
@@ -290,6 +350,7 @@ def _followed(process: subprocess.Popen[bytes], ticket: _core.Ticket | None) -> 
                 raise content
 
 
+_NAMESPACED = "a kernel with network namespaces; in a sandbox, allow netlink"
 #: Steps that a machine may refuse, each with what allows it.
 _ADVICE = {
     "a user namespace": (
@@ -307,13 +368,23 @@ _ADVICE = {
         "sockets of AF_PACKET"
     ),
     "a veth pair": "/dev/net/tun must be there and open to you, or a kernel with CONFIG_VETH (modprobe veth)",
+    "a TUN device": "run as root, or allow user namespaces, in which we are root over our own devices",
+    "the ring of an AF_PACKET socket": "more memory for this process, or a lower mtu",
+    "checksums without offload (SIOCETHTOOL)": "/dev/net/tun must be there and open to you",
+    "a device": _NAMESPACED,
+    "a device up": _NAMESPACED,
+    "an address": _NAMESPACED,
+    "/proc/thread-self/ns/net": "mount /proc, and a kernel with CONFIG_NET_NS",
+    "/proc/self/uid_map": "allow user namespaces (no seccomp filter or AppArmor profile against them)",
+    "/proc/self/gid_map": "allow user namespaces (no seccomp filter or AppArmor profile against them)",
     "netlink": "a kernel with rtnetlink, as every Linux has; in a sandbox, allow sockets of AF_NETLINK",
 }
 
 
 def _advice(step: str, number: int | None, text: str) -> list[str]:
     why = os.strerror(number) if number else text
-    allow = _ADVICE.get(step, "run as root, on a Linux that has it")
+    setting = "in a container, a writable /proc/sys/net (--privileged, or a user namespace of your own)"
+    allow = setting if step.startswith("/proc/sys/") else _ADVICE[step]
     return [f"--plant live: this machine refuses {step} ({why}); to allow it: {allow}"]
 
 
@@ -334,9 +405,13 @@ def _run() -> None:
     # What a law prints is no message.
     os.dup2(2, 1)
 
+    one_at_a_time = threading.Lock()
+
     def send(kind: str, content: object) -> None:
-        pickle.dump((kind, content), messages)
-        messages.flush()
+        message = pickle.dumps((kind, content))
+        with one_at_a_time:
+            messages.write(message)
+            messages.flush()
 
     # First of all, while there is one thread.
     try:
@@ -368,8 +443,6 @@ def _listen(ticket: _core.Ticket) -> None:
 
 def _report(ticket: _core.Ticket, send: Any) -> None:
     """Send the progress some times a second; a parent that is gone ends the process."""
-    import time
-
     while ticket.progress < 1.0:
         time.sleep(0.1)
         if ticket.progress < 1.0:

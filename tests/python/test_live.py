@@ -167,61 +167,82 @@ def test_a_law_in_python_runs_live(live, folder):
     assert json.loads(done.stdout)["runs"][0]["conservation"]["delivered"] > 1000
 
 
+#: What begins long after an interrupt.
+LATER = """
+[[flows]]
+name = "late"
+start = "50 s"
+access = { rate = "1 Gbit/s", delay = "5 ms" }
+[[at]]
+time = "40 s"
+set = { "bottleneck.rate" = "10 Mbit/s" }
+"""
 WINDOWS = ("--window", "3s..4s", "--window", "50s..55s", "--window", "every 1 s")
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_keeps_what_it_measured(live, sojourn, folder, stop):
+@pytest.mark.parametrize(("stop", "windows"), [(signal.SIGINT, WINDOWS), (signal.SIGTERM, ())])
+def test_an_interrupted_run_keeps_what_it_measured(live, sojourn, folder, stop, windows):
     live("--set", "duration=3s", "--quiet")
-    text = LIVE + '[[at]]\ntime = "20 s"\nset = { "bottleneck.rate" = "10 Mbit/s" }\n'
+    text = LIVE + LATER
     (folder / "long.toml").write_text(text.replace('duration = "5 s"', 'duration = "60 s"'))
-    done = _interrupted(folder, stop, 6.5, "lab", "long.toml", *WINDOWS, "--out", "out")
+    done = _interrupted(folder, stop, 4.5, "lab", "long.toml", *windows, "--out", "out")
     assert done.returncode == 130, done.stderr
     assert re.search(
         r"interrupted; the run is kept up to \d+(\.\d+)? s of 60 s: printed and written", done.stderr
     )
     result = sj.Result.read(folder / "out")
     end = float(result.scenario["duration"].removesuffix(" s"))
-    assert 3.0 < end < 20.0
+    assert 5.0 < end < 30.0
     assert result.scenario["at"] == []
     assert result.series["time"].max() == pytest.approx(end)
     (goodput,) = result.values("pi2", "goodput_bps").values()
     assert goodput > 10e6
-    spans = result.windows.filter(window="3 s..4 s").select("from_s", "until_s").unique().rows()
-    assert spans == [(3.0, 4.0)]
-    assert result.windows["until_s"].max() <= end
-    assert "50 s..55 s" not in result.scenario["windows"]
+    assert result.values("pi2", "goodput_bps", traffic_class="late") in ({}, {1: 0.0})
+    if windows:
+        spans = result.windows.filter(window="3 s..4 s").select("from_s", "until_s").unique().rows()
+        assert spans == [(3.0, 4.0)]
+        assert result.windows["until_s"].max() <= end
+        assert "50 s..55 s" not in result.scenario["windows"]
     assert sojourn("report", "out").returncode == 0
 
 
 def test_a_run_interrupted_beside_finished_ones_or_in_its_warm_up_is_left_out(live, folder):
     live("--set", "duration=3s", "--quiet")
-    done = _interrupted(folder, signal.SIGINT, 3.0, "lab", "live.toml", "--set", "warmup=4s", "--out", "out")
+    done = _interrupted(folder, signal.SIGINT, 0.5, "lab", "live.toml", "--set", "warmup=4s", "--out", "out")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (
         130,
         "sojourn lab: interrupted; none of 1 runs had finished",
     )
     assert not (folder / "out").exists()
     qdiscs = ("--qdisc", "pi2", "--qdisc", "codel")
-    done = _interrupted(folder, signal.SIGINT, 8.5, "lab", "live.toml", *qdiscs, "--out", "out")
+    done = _interrupted(folder, signal.SIGINT, 6.5, "lab", "live.toml", *qdiscs, "--out", "out")
     assert "interrupted; 1 of 2 runs had finished" in done.stderr
     assert sj.Result.read(folder / "out").qdiscs == ["pi2"]
 
 
 def _interrupted(folder, stop, after_s, *arguments):
-    """A command that gets a signal some seconds after its start."""
+    """A command that gets a signal some seconds after its first run has begun."""
     command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
     with subprocess.Popen(
-        command,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
+        while not _devices(process.pid):
+            time.sleep(0.02)
         time.sleep(after_s)
         process.send_signal(stop)
         out, err = process.communicate(timeout=60)
     return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def _devices(command):
+    """Devices of the run's process that a command has started, which it makes at the start of a run."""
+    for child in _children(command):
+        with contextlib.suppress(OSError):
+            names = [os.readlink(one) for one in Path(f"/proc/{child}/fd").iterdir()]
+            found = [name for name in names if name == "/dev/net/tun" or "packet" in name]
+            if len(found) == 2:
+                return found
+    return []
 
 
 def _checked(document, kind):
@@ -389,9 +410,7 @@ def test_programs_of_the_user_run_over_the_links(live, sojourn, folder):
     command = f"{sys.executable} fetch.py"
     done = sojourn("lab", "live.toml", "--shell", "--server", server, "--command", command)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith(
-        f"note: server 10.90.0.2, fd90::2 ({sys.executable}), this end 10.90.0.1, fd90::1"
-    )
+    assert done.stderr.startswith(f"note: server 10.90.0.2 ({sys.executable}), this end 10.90.0.1; of IPv6")
     link, trust_line = done.stdout.splitlines()
     assert (folder / "fetched").read_text() == "2000000"
     # The server sends, so that its packets take the way back: requests and acknowledgments pass the qdisc.
@@ -450,6 +469,40 @@ def test_programs_of_the_user_have_ipv6_and_its_marks(live, folder, monkeypatch,
     # Those of Ip6InCEPkts at the receivers' end.
     assert trust_in["ce_received"] == trust_in["ce_written"] > 0
     assert trust_in["checksum_errors"] == 0
+
+
+def test_a_run_imports_nothing_of_the_users_folder(live, folder):
+    for name in ("pickle", "json", "sojourn"):
+        (folder / f"{name}.py").write_text('open("imported", "w").close()\nraise SystemExit(9)\n')
+    done = live(*SHORT)
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "imported").exists()
+
+
+def test_a_command_of_the_shell_has_the_users_environment_and_signals(live, sojourn, folder, monkeypatch):
+    live(*SHORT)
+    monkeypatch.setenv("PYTHONPATH", "/of/the/user")
+    command = 'grep SigIgn /proc/self/status > found; echo "$PYTHONPATH" >> found'
+    done = sojourn("lab", "live.toml", "--shell", "--server", "true", "--command", command)
+    assert done.returncode == 0, done.stderr
+    ignored, path = (folder / "found").read_text().splitlines()
+    mask = int(ignored.split()[1], 16)
+    assert not [one for one in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ) if mask >> (one - 1) & 1]
+    assert path == "/of/the/user"
+
+
+@pytest.mark.parametrize(("stop", "says"), [(signal.SIGTERM, "TERM"), (signal.SIGINT, "on")])
+def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, says):
+    """Terminated, the command may finish; an interrupt that is not from its terminal changes nothing."""
+    live(*SHORT)
+    script = (
+        "trap 'echo TERM > said; exit 0' TERM; for k in 1 2 3 4 5 6 7 8; do sleep 0.5; done; echo on > said"
+    )
+    arguments = ("lab", "live.toml", "--shell", "--server", "true", "--command", script)
+    done = _interrupted(folder, stop, 0.5, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "said").read_text().strip() == says
+    assert "packets delivered" in done.stdout
 
 
 def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):

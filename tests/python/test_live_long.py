@@ -23,7 +23,7 @@ def compared(scenario: sj.Scenario, qdisc: str, cc: str) -> None:
     """Assert that live runs and packets agree, and print both."""
     live = sj.run(scenario, qdiscs=[qdisc], seeds=range(1, RUNS + 1), plants="live")
     verdicts = {row.trust["verdict"] for row in live.runs if row.trust}
-    packets = sj.run(scenario, qdiscs=[qdisc], seeds=range(1, 11))
+    packets = sj.run(scenario, qdiscs=[qdisc], seeds=range(1, 21))
     means = {}
     for metric, unit, scale in (("goodput_bps", "Mbit/s", 1e-6), ("sojourn_mean_s", "ms", 1e3)):
         ours, theirs = (np.array(list(one.values(qdisc, metric).values())) * scale for one in (packets, live))

@@ -10,11 +10,12 @@ import pytest
 import sojourn as sj
 from sojourn import simulate
 from sojourn.cli import main
-from sojourn.errors import MissingError
+from sojourn.errors import MissingError, RunFailed
 from sojourn.reproduce import Grade, graded
 from sojourn.reproduce.grades import grade
 from sojourn.reproduce.paper import Name, names, parse, read
 from sojourn.reproduce.runs import Samples, command
+from sojourn.result import trust
 from sojourn.result.trust import VERDICTS
 from sojourn.simulate import check_plant
 
@@ -68,7 +69,10 @@ def kernel(monkeypatch):
         own = TRUST | {"verdict": verdicts.get(ran[-1], "good")}
         plant = pl.lit("live", dtype=pl.Enum(["live"])).alias("plant")
         tables = {name: getattr(found, name).with_columns(plant) for name in TABLES}
-        return replace(found, runs=(replace(first, trust=own), *rest), **tables)
+        result = replace(found, runs=(replace(first, trust=own), *rest), **tables)
+        if voids := trust.voids(result):
+            raise RunFailed(trust.void_line(voids), result)
+        return result
 
     monkeypatch.setattr(simulate, "run", measured)
     return ran, verdicts

@@ -84,6 +84,11 @@ impl Plant for Live {
         self.now
     }
 
+    /// Endpoints report what they send at once.
+    fn recorded_until(&self) -> Time {
+        self.relay.now()
+    }
+
     fn advance_some(&mut self, stop: Time, _most: u64) -> bool {
         let pause = self.relay.now() + TURN;
         while self.relay.now() < stop {

@@ -48,7 +48,8 @@ pub struct Run {
     /// Its end, where it was ended early.
     ended: Option<Time>,
     endpoints: Option<JoinHandle<io::Result<Namespaces>>>,
-    counters: Option<Counters>,
+    /// Those of the endpoints, which have ended.
+    namespaces: Option<Namespaces>,
     class: Class,
     load_before: Option<f64>,
     packet_time: Span,
@@ -130,8 +131,7 @@ impl Run {
         let packet_time = shortest_packet(scenario);
         let header = log.map(|out| (out, header(scenario, seed, &ways)));
         let class = scheduling::prefer();
-        let clock = started.start();
-        let Started { endpoints, devices, reports, .. } = started;
+        let Started { endpoints, devices, reports, go } = started;
         let (links, changes) = (std::mem::take(&mut plan.links), std::mem::take(&mut plan.changes));
         let observed = Observed::new(scenario, watch, is_custom, |mut recorder| {
             // The flows of the start are known to it.
@@ -142,6 +142,10 @@ impl Run {
             if let Some((out, (link, header))) = header {
                 network.record(link, QdiscLog::new(out, header));
             }
+            // Last of all: packets do not wait for what is made here.
+            let clock = Clock::start();
+            // Endpoints that have failed are found at the first turn.
+            let _goes = go.send(clock).is_ok();
             Live::new(Relay::new(network, devices, clock), classes, reports)
         });
         let endpoints = Some(endpoints);
@@ -152,7 +156,7 @@ impl Run {
             planned,
             ended: None,
             endpoints,
-            counters: None,
+            namespaces: None,
             class,
             load_before,
             packet_time,
@@ -197,7 +201,10 @@ impl Run {
     pub fn finish(mut self) -> Result<(Outcome, Vec<WindowRow>, Trust, Traffic, Counters), Failed> {
         scheduling::restore(self.class);
         self.join()?;
-        let mut counters = self.counters.ok_or(Failed::Ended)?;
+        // When the last packet is written; in a thread of its own: this one stays where it is.
+        let mut namespaces = self.namespaces.take().ok_or(Failed::Ended)?;
+        let counted = thread::spawn(move || Counters::read(&mut namespaces));
+        let mut counters = counted.join().map_err(|_| Failed::Ended)??;
         counters.device_drops += self.observed.plant_mut().relay_mut().drops()?;
         let log = self.observed.plant_mut().network().take_trace();
         let live = self.observed.plant();
@@ -219,13 +226,10 @@ impl Run {
         self.endpoints.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Waits for the endpoints, and reads what their kernels counted.
+    /// Waits for the endpoints.
     fn join(&mut self) -> Result<(), Failed> {
         let Some(endpoints) = self.endpoints.take() else { return Ok(()) };
-        let mut namespaces = endpoints.join().map_err(|_| Failed::Ended)??;
-        // In a thread of its own: this one stays where it is.
-        let counted = thread::spawn(move || Counters::read(&mut namespaces));
-        self.counters = Some(counted.join().map_err(|_| Failed::Ended)??);
+        self.namespaces = Some(endpoints.join().map_err(|_| Failed::Ended)??);
         Ok(())
     }
 }
@@ -266,13 +270,6 @@ impl Started {
         });
         let devices = is_ready.recv().map_err(|_| Failed::Ended)??;
         Ok(Started { endpoints, devices, reports, go })
-    }
-
-    fn start(&self) -> Clock {
-        let clock = Clock::start();
-        // Endpoints that have failed are found at the first turn.
-        let _goes = self.go.send(clock).is_ok();
-        clock
     }
 }
 

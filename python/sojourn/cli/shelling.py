@@ -50,7 +50,9 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     scenario = _single(load_as(lab.file, lab.overrides, "--set"), lab.qdiscs)
     names = ", ".join(dict.fromkeys(one[0] for one in own)) or "no server"
     end = "shell" if command is None else "command"
-    ends = f"server {SERVER}, {SERVER6} ({names}), this end {CLIENT}, {CLIENT6}"
+    ends = (
+        f"server {SERVER} ({names}), this end {CLIENT}; of IPv6, where there is one, {SERVER6} and {CLIENT6}"
+    )
     printing.remark([f"{ends}; the lab ends with the {end}"])
     served = live.shell(scenario, lab.seed, _command(command), own)
     for one in served.links:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.errors import InputError, SojournError
+from sojourn.errors import InputError, RunFailed, SojournError
 from sojourn.files.names import parts_of_names
 from sojourn.reproduce.paper import Experiment, Setting
 from sojourn.result import metrics, trust
-from sojourn.scenario import load
+from sojourn.scenario import load, with_qdisc
 
 if TYPE_CHECKING:
     from sojourn.result import Result
@@ -100,6 +100,7 @@ def _run(scenario: Scenario, setting: Setting, seed: int, folder: Path) -> Resul
     from sojourn.result import Result
     from sojourn.simulate import run
 
+    own = with_qdisc(scenario, setting.qdisc).qdisc
     if folder.is_dir():
         try:
             kept = Result.read(folder)
@@ -107,18 +108,21 @@ def _run(scenario: Scenario, setting: Setting, seed: int, folder: Path) -> Resul
             raise InputError(
                 f"{error.lines[0]}; delete the folder {folder} and run again, which repeats its run"
             ) from None
-        if _same(kept.scenario, json.loads(scenario.to_json())):
+        if _same(kept.scenario, json.loads(scenario.to_json())) and kept.qdiscs == [own]:
             return kept
         shutil.rmtree(folder)
     try:
         found = run(scenario, [setting.qdisc], seeds=[seed], plants="live")
+    except RunFailed as failed:
+        if failed.result is not None and trust.voids(failed.result):
+            return failed.result
+        return failed.lines[0]
     except SojournError as error:
         if error.exit_code != 1:
             raise
         return error.lines[0]
-    if not trust.voids(found):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        found.write(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    found.write(folder)
     return found
 
 

@@ -99,8 +99,25 @@ def shortened(scenario: dict[str, Any], end_s: float, windows: Collection[str]) 
     for change in changes:
         if change["until"] is not None and (seconds(change["until"]) or 0.0) >= end_s:
             change["until"] = None
-    kept = [window for window in scenario["windows"] if window in windows]
-    return scenario | {"duration": f"{end_s:g} s", "at": changes, "windows": kept}
+    found = {**scenario, "duration": f"{end_s:g} s", "at": changes}
+    if "windows" in found:
+        found["windows"] = [window for window in found["windows"] if window in windows]
+    last = f"{end_s * (1 - 1e-6):.9g} s"
+    found["flows"] = [
+        {**of, **{key: _until(of[key], end_s, last) for key in ("start", "stop") if key in of}}
+        for of in found["flows"]
+    ]
+    return found
+
+
+def _until(times: Any, end_s: float, last: str) -> Any:
+    """Times of flows, of which those that come later are the last one before the end."""
+    if isinstance(times, dict):
+        return {key: _until(one, end_s, last) for key, one in times.items()}
+    if isinstance(times, list):
+        return [_until(one, end_s, last) for one in times]
+    given = seconds(times)
+    return times if given is None or given < end_s else last
 
 
 def _windows(one: Finished) -> Iterator[tuple[object, ...]]:

@@ -16,8 +16,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Name of the near end.
 pub(super) const INTERFACE: &str = "veth0";
-const NEAR: VethEnd<'_> = VethEnd { name: INTERFACE, index: 2, mac: [2, 0, 0, 0, 0, 1] };
-const FAR: VethEnd<'_> = VethEnd { name: "relay0", index: 2, mac: [2, 0, 0, 0, 0, 2] };
+const NEAR: VethEnd<'_> = VethEnd { name: INTERFACE, index: INDEX, mac: [2, 0, 0, 0, 0, 1] };
+const FAR: VethEnd<'_> = VethEnd { name: "relay0", index: INDEX, mac: [2, 0, 0, 0, 0, 2] };
+/// Number of the device of each end, in its namespace: a new one has those of tunnels from 2 on where their modules are
+/// loaded.
+const INDEX: u32 = 1000;
 /// Bytes of packets that are on their way to the near end.
 const SENDING: usize = 4 << 20;
 /// The step that a machine without AF_PACKET refuses.
@@ -140,7 +143,7 @@ fn bind(socket: &File, device: u32) -> io::Result<()> {
     Ok(())
 }
 
-nix::ioctl_write_ptr_bad!(
+nix::ioctl_readwrite_bad!(
     /// SIOCETHTOOL of linux/sockios.h.
     ethtool,
     libc::SIOCETHTOOL,
@@ -169,8 +172,8 @@ fn offload_nothing(device: &str) -> io::Result<()> {
             *to = from as libc::c_char;
         }
         request.ifr_ifru.ifru_data = (&raw mut setting).cast();
-        // SAFETY: the socket is open; the request and the setting outlive the call.
-        unsafe { ethtool(any.as_raw_fd(), &raw const request) }?;
+        // SAFETY: the socket is open; the request and the setting, which the kernel may write, outlive the call.
+        unsafe { ethtool(any.as_raw_fd(), &raw mut request) }?;
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ pub(super) struct Ring {
     cut: u64,
 }
 
-// SAFETY: the memory belongs to the ring, and has no thread of its own.
+// SAFETY: the memory belongs to the ring alone, whichever thread has it.
 #[allow(unsafe_code, reason = "a pointer to memory that the kernel shares")]
 unsafe impl Send for Ring {}
 
@@ -96,7 +96,8 @@ impl Ring {
             let libc::tpacket2_hdr { tp_len, tp_snaplen, tp_mac, tp_net, .. } = unsafe { header.read() };
             let (from, to) = (usize::from(tp_net), usize::from(tp_mac) + tp_snaplen as usize);
             let length = to.saturating_sub(from);
-            let is_whole = tp_len == tp_snaplen && to <= self.place && length <= into.len();
+            let is_within = from <= to && to <= self.place;
+            let is_whole = tp_len == tp_snaplen && is_within && length <= into.len();
             if is_whole {
                 // SAFETY: both ends are within the place, which is ours, and the buffer has room.
                 unsafe { at.add(from).copy_to_nonoverlapping(NonNull::from(&mut *into).cast(), length) };

@@ -53,7 +53,7 @@ impl AsFd for Tun {
     }
 }
 
-nix::ioctl_write_ptr_bad!(
+nix::ioctl_readwrite_bad!(
     /// TUNSETIFF of linux/if_tun.h: _IOW('T', 202, int), of which the argument is a pointer nevertheless.
     tun_set_interface,
     nix::request_code_write!(b'T', 202, size_of::<nix::libc::c_int>()),
@@ -71,7 +71,7 @@ fn attach(file: &File) -> io::Result<()> {
         *to = from as nix::libc::c_char;
     }
     request.ifr_ifru.ifru_flags = (IFF_TUN | IFF_NO_PI) as i16;
-    // SAFETY: the file is open, and the request outlives the call.
-    unsafe { tun_set_interface(file.as_raw_fd(), &raw const request) }?;
+    // SAFETY: the file is open, and the request, which the kernel writes back, outlives the call.
+    unsafe { tun_set_interface(file.as_raw_fd(), &raw mut request) }?;
     Ok(())
 }

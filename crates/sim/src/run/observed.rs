@@ -17,6 +17,10 @@ use sojourn_units::{Span, Time};
 pub trait Plant {
     /// The present.
     fn now(&self) -> Time;
+    /// The latest time of what the recorder may have counted; later than the present where packets come by themselves.
+    fn recorded_until(&self) -> Time {
+        self.now()
+    }
     /// Processes what is due by `stop`, not much more than `most` events; returns whether none is left.
     fn advance_some(&mut self, stop: Time, most: u64) -> bool;
     /// Latest time of the next stop.
@@ -124,7 +128,9 @@ impl<P: Plant> Observed<P> {
     /// Ends the run at the first step at which the fate of every datagram sent by now is known, or as planned if that is
     /// earlier. Returns that end; None where nothing would have been measured by then.
     pub fn end_early(&mut self) -> Option<Time> {
-        let soon = (self.plant.now().max(self.step_start) + LOST_AFTER).nanos().div_ceil(self.step.nanos());
+        let soon = (self.plant.recorded_until().max(self.step_start) + LOST_AFTER)
+            .nanos()
+            .div_ceil(self.step.nanos());
         let end = Time::from_nanos(soon * self.step.nanos());
         let warm = Time::ZERO + self.scenario.warmup;
         let planned = Time::ZERO + self.scenario.duration;
