@@ -40,6 +40,37 @@ def alone(scenario):
     return sj.run(scenario)
 
 
+def test_an_interrupt_keeps_all_qdiscs_of_the_seeds_that_had_finished(folder):
+    (folder / "g.toml").write_text(
+        'title = "T"\nduration = "20 s"\nwarmup = "1 s"\n[bottleneck]\nrate = "10 Mbit/s"\ndelay = "10 ms"\n'
+        'buffer = "100 packets"\nqdisc = "pi2"\n[[flows]]\ncount = 10\n'
+    )
+    words = [
+        "run",
+        "g.toml",
+        "--qdisc",
+        "pi2",
+        "--qdisc",
+        "codel",
+        "--seeds",
+        "1..400",
+        "--jobs",
+        "1",
+        "--out",
+        "out",
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "sojourn", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(4)
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    result = sj.Result.read(folder / "out")
+    first, second = (len(result.values(qdisc, "goodput_bps")) for qdisc in ("pi2", "codel"))
+    assert 0 < second <= first <= second + 1
+
+
 # ---- Disks ------------------------------------------------------------------------------------------
 
 

@@ -491,17 +491,17 @@ def test_a_command_of_the_shell_has_the_users_environment_and_signals(live, sojo
     assert path == "/of/the/user"
 
 
-@pytest.mark.parametrize(("stop", "says"), [(signal.SIGTERM, "TERM"), (signal.SIGINT, "on")])
-def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, says):
+@pytest.mark.parametrize(("stop", "written"), [(signal.SIGTERM, "TERM"), (signal.SIGINT, "on")])
+def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, written):
     """Terminated, the command may finish; an interrupt that is not from its terminal changes nothing."""
     live(*SHORT)
     script = (
-        "trap 'echo TERM > said; exit 0' TERM; for k in 1 2 3 4 5 6 7 8; do sleep 0.5; done; echo on > said"
+        "trap 'echo TERM > wrote; exit 0' TERM; for k in 1 2 3 4 5 6 7 8; do sleep 0.5; done; echo on > wrote"
     )
     arguments = ("lab", "live.toml", "--shell", "--server", "true", "--command", script)
     done = _interrupted(folder, stop, 0.5, *arguments)
     assert done.returncode == 0, done.stderr
-    assert (folder / "said").read_text().strip() == says
+    assert (folder / "wrote").read_text().strip() == written
     assert "packets delivered" in done.stdout
 
 

@@ -14,6 +14,7 @@ from sojourn.plot import Canvas, Plots, bands, style
 from sojourn.report import claims, users, wording
 from sojourn.report import queues as by_queue
 from sojourn.report.page import page
+from sojourn.report.service import service
 from sojourn.result import queues, words
 from sojourn.result.experience import experiences
 
@@ -378,7 +379,7 @@ def served(home, values, traffic_class="web", metric="fct_mean_s"):
 
 
 def order(result):
-    return [one.qdisc for one in users.by_service(result.variants, users.noticed(result))]
+    return [one.qdisc for one in service(result).order]
 
 
 def test_a_bad_qdisc_changes_no_order_of_others(home):

@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING
 
 from sojourn.cli import printing
 from sojourn.errors import InputError, SojournError
-from sojourn.live import CLIENT, CLIENT6, SERVER, SERVER6
 
 if TYPE_CHECKING:
     from sojourn.scenario import Scenario
 
 __all__ = ["Lab", "run"]
 
-#: Servers that run at the other end where they are installed; those of IPv6 end at once where the kernel
-#: has none.
+#: Servers that run at the other end where they are installed, with the addresses of both protocols; those of
+#: IPv6 end at once where the kernel has none.
 SERVERS = (
-    ("netserver", "-D", "-4", "-L", SERVER),
-    ("netserver", "-D", "-6", "-L", SERVER6),
-    ("irtt", "server", "-b", SERVER),
-    ("irtt", "server", "-b", f"[{SERVER6}]"),
-    ("iperf3", "--server", "--bind", SERVER),
-    ("iperf3", "--server", "--bind", SERVER6),
+    ("netserver", "-D", "-4", "-L", "{v4}"),
+    ("netserver", "-D", "-6", "-L", "{v6}"),
+    ("irtt", "server", "-b", "{v4}"),
+    ("irtt", "server", "-b", "[{v6}]"),
+    ("iperf3", "--server", "--bind", "{v4}"),
+    ("iperf3", "--server", "--bind", "{v6}"),
 )
 
 
@@ -43,10 +42,12 @@ class Lab:
 def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     """Open the links, run the command or a shell, and print what the qdiscs did."""
     from sojourn import live
+    from sojourn.live import CLIENT, CLIENT6, SERVER, SERVER6
     from sojourn.result import trust
     from sojourn.scenario import load_as
 
-    own = _given(servers) or [[*one] for one in SERVERS if shutil.which(one[0])]
+    usual = [[word.format(v4=SERVER, v6=SERVER6) for word in one] for one in SERVERS]
+    own = _given(servers) or [one for one in usual if shutil.which(one[0])]
     scenario = _single(load_as(lab.file, lab.overrides, "--set"), lab.qdiscs)
     names = ", ".join(dict.fromkeys(one[0] for one in own)) or "no server"
     end = "shell" if command is None else "command"

@@ -14,6 +14,8 @@ from sojourn.report.claims import Comparison, Ranking
 from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.statistics import Estimate
 
+#: Name of the qdisc that the rule chooses; where the page is about what users notice, it is this one.
+CALLED, CALLED_BESIDE_USERS = "best here", "least delay here"
 #: Largest share of the highest utilisation that the best qdisc may leave unused, %.
 SLACK = 5.0
 #: Least utilisation, and largest share of dropped packets, of further demands, %.
@@ -75,15 +77,18 @@ def sentences(result: Result) -> str:
     return headline.headline(result) if found is None else found.sentences
 
 
-def answer(result: Result) -> Answer | None:
-    """The answer in one plant; None where no p95 delays of two qdiscs or more can be compared."""
+def answer(result: Result, called: str = CALLED) -> Answer | None:
+    """The answer in one plant; None where no p95 delays of two qdiscs or more can be compared.
+
+    `called` names the qdisc that it chooses.
+    """
     delay = claims.compare(result, metrics.SOJOURN_P95_S)
     use = claims.compare(result, metrics.UTILIZATION, among=delay)
     ranked = [pair for pair in delay.ranked if pair[0] in use.means]
     if len(ranked) < 2 or not delay.seeds or all(wait.mean == 0 for _, wait in ranked):
         return None
     drops = claims.compare(result, metrics.DROP_RATIO, among=delay)
-    found = _Choice(words.variant_names(result), ranked, delay, use, drops)
+    found = _Choice(words.variant_names(result), ranked, delay, use, drops, called)
     return Answer(found.lead(), found.why(), found.price(), found.doubts(), tuple(found.rows()))
 
 
@@ -96,6 +101,7 @@ class _Choice:
     delay: Comparison
     use: Comparison
     drops: Comparison
+    called: str
 
     @cached_property
     def busiest(self) -> tuple[Variant, Estimate]:
@@ -115,7 +121,7 @@ class _Choice:
 
     def lead(self) -> str:
         """The best qdisc, or those that are not distinguished from it."""
-        return f"Best here is {self._either(self._tied(self.kept))}"
+        return f"{self.called.capitalize()} is {self._either(self._tied(self.kept))}"
 
     def why(self) -> str:
         """The rule, and the delays that decide."""
@@ -196,7 +202,7 @@ class _Choice:
 
     def _demands(self) -> Iterator[tuple[str, Ranking]]:
         """Each demand, and the qdiscs that meet it."""
-        yield "best here", self.kept
+        yield self.called, self.kept
         yield "lowest delay", self.ranked
         yield (
             f"at least {BUSY:g} % busy",

@@ -12,10 +12,10 @@ from sojourn.result import Result
 HEADS = ("demand", "qdisc", "sojourn p95", "utilisation", "drops")
 
 
-def section(result: Result, kind: str = "verdict") -> str:
+def section(result: Result, kind: str = "verdict", called: str = answer.CALLED) -> str:
     """The answer of each plant; empty where no delays can be compared. `kind` is its class of style."""
     views = dict(verdicts.plants(result))
-    found = {plant: answer.answer(view) for plant, view in views.items()}
+    found = {plant: answer.answer(view, called) for plant, view in views.items()}
     if not any(found.values()):
         return ""
     texts = (
@@ -42,7 +42,8 @@ def _answer(result: Result, one: answer.Answer, plant: str, kind: str) -> str:
     rows = "".join(_row(result, row) for row in one.rows)
     return (
         f"<div>{sentence}{doubts}</div>\n"
-        f'<table class="demands compact">\n<thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody>\n</table>\n'
+        f'<div class="scroll"><table class="demands compact">\n<thead><tr>{heads}</tr></thead>\n'
+        f"<tbody>{rows}</tbody>\n</table></div>\n"
     )
 
 

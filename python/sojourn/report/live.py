@@ -239,11 +239,17 @@ def _tails(plots: Plots) -> dict[str, Any]:
     def logarithm(share: bands.Line, empty: float) -> bands.Line:
         return np.log10(share, out=np.full(share.size, empty), where=share >= ccdf.LEAST)
 
+    def falling(share: bands.Line) -> bands.Line:
+        # To the bottom where it ends, and nothing behind.
+        line = logarithm(share, np.nan)
+        line[np.flatnonzero(share < ccdf.LEAST)[:1]] = least
+        return line
+
     lines = [
         Band(
             band.variant,
             np.log10(band.x * scale),
-            logarithm(band.mean, np.nan),
+            falling(band.mean),
             logarithm(band.low, least),
             logarithm(band.high, least),
         )

@@ -9,6 +9,7 @@ from html import escape
 
 from sojourn.plot import Canvas, Plots
 from sojourn.report import (
+    answer,
     chapters,
     classes,
     comparison,
@@ -25,6 +26,7 @@ from sojourn.report import (
 from sojourn.report.document import asset, document
 from sojourn.report.figures import svg
 from sojourn.report.parts import figure_of, prose, variant
+from sojourn.report.service import service
 from sojourn.result import Result, metrics, tables, trust, words
 from sojourn.result.words import NO_QDISC
 
@@ -102,7 +104,9 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
     parts = [
         ""
         if _begins_with_delays(view) and not ids
-        else tradeoff.section(view, ids, stated=bool(ids), note=_all_packets(view) if not ids else ""),
+        else tradeoff.section(
+            view, ids, stated=bool(ids), note="" if ids else _all_packets(view), called=_called(view)
+        ),
         chapters.section(sight, chapters.DISTRIBUTION),
         comparison.summary(view, ids),
         comparison.differences(view, baseline, ids),
@@ -117,7 +121,9 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
         return text
     (link,) = view.links
     shown = " shown" if sight.place == 0 else ""
-    sentences = first.section(view) or _paragraph("verdict", verdicts.by_plant(verdicts.headline, view))
+    sentences = first.section(view, called=_called(view)) or _paragraph(
+        "verdict", verdicts.by_plant(verdicts.headline, view)
+    )
     sentences = _all_packets(view) + sentences
     return (
         f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
@@ -128,6 +134,11 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
 def _all_packets(view: Result) -> str:
     """A note before the answer at a link of a page that begins with what users notice."""
     return _paragraph("note", ALL_PACKETS) if users.applies(view) else ""
+
+
+def _called(view: Result) -> str:
+    """Name of the answer at a link."""
+    return answer.CALLED_BESIDE_USERS if users.applies(view) else answer.CALLED
 
 
 def _at_no_qdisc(sight: live.Sight) -> str:
@@ -146,12 +157,28 @@ def _begins_with_delays(result: Result) -> bool:
 
 def _head(result: Result, baseline: str) -> str:
     """The title and the answer; beside it what users notice."""
-    answer = first.section(result, "headline") if _begins_with_delays(result) else ""
-    answer = answer or _paragraph("headline", verdicts.opening(result, baseline))
+    answered = first.section(result, "headline") if _begins_with_delays(result) else ""
+    answered = answered or _serving(result, baseline)
+    answered = answered or _paragraph("headline", verdicts.opening(result, baseline))
     noticed = (users.section(result) if users.applies(result) else "") + rrul.section(result, baseline)
     return (
         f'<header>\n<p class="kind">Sojourn report: {prose(_extent(result))}</p>\n'
-        f"<h1>{escape(result.title)}</h1>\n{answer}{_incomplete(result)}{_trust(result)}{noticed}</header>"
+        f"<h1>{escape(result.title)}</h1>\n{answered}{_incomplete(result)}{_trust(result)}{noticed}</header>"
+    )
+
+
+def _serving(result: Result, baseline: str) -> str:
+    """What users notice: the best qdisc, the order of all, and what it changes.
+
+    Empty without it, and with several plants.
+    """
+    found = service(result) if users.applies(result) and len(result.plants) == 1 else None
+    if found is None:
+        return ""
+    changed = users.headline(result, baseline, listed=False)
+    return (
+        f'<p class="headline"><strong>{prose(found.lead)}</strong>: {prose(found.why)}.</p>\n'
+        f"{found.table(result)}\n{_paragraph('note', changed) if changed else ''}"
     )
 
 

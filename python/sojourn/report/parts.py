@@ -32,7 +32,7 @@ CHIP = 3 / style.LINE
 #: Marks of a row that stands out, and of the column by which rows are sorted.
 STRONG, ASCENDING = ' class="strong"', ' aria-sort="ascending"'
 #: Mark of the best qdisc.
-BEST = ' <span class="best">best here</span>'
+BEST = ' <span class="best">{}</span>'
 
 
 def pictures(name: str, alt: str, axes: dict[str, Axes]) -> str:
@@ -122,11 +122,12 @@ def table(
     by: Column | None = None,
     point: bool = False,
     best: Collection[Variant] = (),
+    called: str = "",
 ) -> str:
     """A table of qdiscs by metrics, of a `kind` of the style sheet; the `strong` rows stand out there.
 
     `by` is the column whose values ascend. With `point` names have samples of points, not of lines. The
-    `best` have a mark behind their name.
+    `best` have a mark behind their name, with what they are `called`.
     """
     places = {one: place for place, one in enumerate(result.variants)}
     heads = "".join(
@@ -137,7 +138,7 @@ def table(
     body = "\n".join(
         f'<tr data-law="{places[one]}"{STRONG if one in strong else ""}>'
         f'<th scope="row">{variant(result, one, whole=True, point=point)}'
-        f"{BEST if one in best else ''}</th>{''.join(cells)}</tr>"
+        f"{BEST.format(escape(called)) if one in best else ''}</th>{''.join(cells)}</tr>"
         for one, cells in rows
     )
     return (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sojourn.plot import COARSE, ROUND_TRIP, Canvas, Plots, bands, style
-from sojourn.report import chapters, users, wording
+from sojourn.report import chapters, wording
 from sojourn.report.parts import not_drawn, pictures
+from sojourn.report.service import service
 from sojourn.result import Result, Variant, words
 
 #: Sizes of the picture, inches, for pages of several widths.
@@ -65,7 +66,9 @@ def _shown(result: Result, baseline: str) -> tuple[Variant, ...]:
     if len(result.variants) <= MOST:
         return tuple(result.variants)
     first = next((one for one in result.variants if one.qdisc == baseline), result.variants[0])
-    best = users.by_service([one for one in result.variants if one != first], users.noticed(result))
+    found = service(result)
+    order = result.variants if found is None else found.order
+    best = [one for one in order if one != first]
     return tuple(one for one in result.variants if one in (first, *best[: MOST - 1]))
 
 

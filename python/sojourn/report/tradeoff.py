@@ -24,7 +24,9 @@ def applies(result: Result) -> bool:
     return len(tradeoff.points(result, DELAY, USE)) > 1
 
 
-def section(result: Result, ids: str = "", *, stated: bool = False, note: str = "") -> str:
+def section(
+    result: Result, ids: str = "", *, stated: bool = False, note: str = "", called: str = answer.CALLED
+) -> str:
     """The picture and the ranking; above them a note, and the answer unless it is `stated` elsewhere.
 
     Empty without them.
@@ -37,10 +39,11 @@ def section(result: Result, ids: str = "", *, stated: bool = False, note: str = 
     pictures = "\n".join(_picture(result, kind, ids, sentence, best=best) for kind in SIZES)
     return (
         f'<section id="{ids}tradeoff" class="tradeoff">\n<h2>Delay against utilisation</h2>\n'
-        f"{note}{'' if stated else first.section(result)}"
+        f"{note}{'' if stated else first.section(result, called=called)}"
         f'<div class="beside">\n'
-        f'<figure>{pictures}\n<figcaption class="note">{escape(_note(found, best))}</figcaption></figure>\n'
-        f"{_ranking(result, found)}\n</div>\n</section>"
+        f"<figure>{pictures}\n"
+        f'<figcaption class="note">{escape(_note(found, best, called))}</figcaption></figure>\n'
+        f"{_ranking(result, found, called)}\n</div>\n</section>"
     )
 
 
@@ -75,11 +78,11 @@ def _titled(result: Result, picture: str) -> str:
     return re.sub(rf'(<g id="[^"]*-{tradeoff.ID}([0-9]+)")>', titled, picture)
 
 
-def _note(found: list[Point], best: list[Point]) -> str:
+def _note(found: list[Point], best: list[Point], called: str) -> str:
     spread = any(one.ellipse() is not None for one in found)
     plant = "of the same plant " if len({one.variant.plant for one in found}) > 1 else ""
     parts = [
-        "Ringed: best here." if best else "",
+        f"Ringed: {called}." if best else "",
         f"Bold, on the line: no qdisc {plant}has less delay at as much utilisation.",
         f"Grey: another {plant}has no more delay and no less utilisation, within 0.1\u00a0%.",
         "Crosses: 95\u00a0% intervals." if any(one.delay.half is not None for one in found) else "",
@@ -88,7 +91,7 @@ def _note(found: list[Point], best: list[Point]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _ranking(result: Result, found: list[Point]) -> str:
+def _ranking(result: Result, found: list[Point], called: str) -> str:
     """The qdiscs by their p95 delay; those on the front are bold, the best is marked."""
     front = {one.variant for one in tradeoff.front(found)}
     fitted = [words.fitted(result, column) for column in RANKED]
@@ -108,4 +111,5 @@ def _ranking(result: Result, found: list[Point]) -> str:
         by=columns[0],
         point=True,
         best=_best(result),
+        called=called,
     )

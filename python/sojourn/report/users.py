@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sojourn.report import claims, wording
+from sojourn.report import wording
 from sojourn.report.claims import Comparison
-from sojourn.result import Result, Variant, words
+from sojourn.report.service import ALIKE, Noticed, service
+from sojourn.result import Result, Variant
 from sojourn.result.experience import Experience, experiences, outcomes
 from sojourn.result.statistics import Estimate
 
@@ -15,11 +16,6 @@ from sojourn.result.statistics import Estimate
 PANELS = {"wide": (14.5, 3), "middle": (8.8, 2), "narrow": (5.1, 1)}
 #: Most panels; the rest is named.
 MOST_PANELS = 9
-#: Largest difference that users do not notice, as a share of the larger value.
-ALIKE = 0.05
-
-#: A metric that users notice, qdisc by qdisc.
-Noticed = tuple[Experience, Comparison]
 
 
 def applies(result: Result) -> bool:
@@ -27,28 +23,26 @@ def applies(result: Result) -> bool:
     return len(result.variants) > 1 and bool(experiences(result))
 
 
-def noticed(result: Result) -> list[Noticed]:
-    """The metrics that users notice, compared."""
-    return [(one, claims.compare(result, one.column, one.traffic_class)) for one in experiences(result)]
-
-
-def headline(result: Result, baseline: str) -> str:
+def headline(result: Result, baseline: str, *, listed: bool = True) -> str:
     """What the qdisc that serves users best changes against `baseline`, and what users have under the others.
 
+    These are left out unless `listed`.
     A change is claimed only where the seeds show it. Empty without another qdisc or what users notice.
     """
-    found = noticed(result)
+    found = service(result)
     first = next((one for one in result.variants if one.qdisc == baseline), None)
     others = [one for one in result.variants if one != first]
-    if first is None or not others or not found:
+    if first is None or not others or found is None:
         return ""
-    best, *further = by_service(others, found)
-    names = words.variant_names(result)
-    rest = [_listing(names[one], one, found) for one in further[: wording.NAMED]]
-    if len(further) > wording.NAMED:
+    best, *further = (one for one in found.order if one != first)
+    names = found.names
+    rest = [_listing(names[one], one, found.noticed) for one in further[: wording.NAMED]]
+    if not listed:
+        rest = []
+    elif len(further) > wording.NAMED:
         rest.append(f"{wording.counted(len(further) - wording.NAMED, 'more qdisc')} below.")
-    seeds = wording.common_seeds(*(one for _, one in found))
-    return wording.joined(_change(names, (first, best), found), *rest, seeds)
+    seeds = wording.common_seeds(*(one for _, one in found.noticed))
+    return wording.joined(_change(names, (first, best), found.noticed), *rest, seeds)
 
 
 def section(result: Result) -> str:
@@ -84,36 +78,7 @@ def _title(one: Experience) -> str:
     return f"{one.title} \N{EN DASH} {one.better}{idle}"
 
 
-def by_service(variants: Sequence[Variant], noticed: Sequence[Noticed]) -> list[Variant]:
-    """The qdiscs from the one that serves users best, by how far they are from the best in all.
-
-    How far is the logarithm of the ratio to the best: its means over the metrics of each class are added up.
-    A qdisc that has no value of a metric, as where no page is complete, has that of the worst.
-    """
-    classes: dict[str, list[Noticed]] = {}
-    for one, found in noticed:
-        classes.setdefault(one.traffic_class, []).append((one, found))
-
-    def short(variant: Variant) -> float:
-        return sum(
-            sum(_short(variant, *pair) for pair in of_class) / len(of_class) for of_class in classes.values()
-        )
-
-    return sorted(variants, key=short)
-
-
-def _short(variant: Variant, one: Experience, found: Comparison) -> float:
-    """Logarithm of the ratio to the best; 5 % of the best, added to both, keep it finite."""
-    means = {of: max(mean.mean, 0.0) for of, mean in found.means.items()}
-    if not means:
-        return 0.0
-    best, worst = (max(means.values()), min(means.values()))[:: 1 if one.more else -1]
-    little = ALIKE * (best or worst) or 1.0
-    ratio = (best + little) / (means.get(variant, worst) + little)
-    return math.log(ratio) if one.more else -math.log(ratio)
-
-
-def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: list[Noticed]) -> str:
+def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: Sequence[Noticed]) -> str:
     """Sentences on the second of two qdiscs against the first, as far as the seeds go."""
     both_have = [(one, found) for one, found in noticed if all(variant in found.means for variant in pair)]
     lacking = [f"{one.noun} of {one.traffic_class}" for one, found in noticed if pair[1] not in found.means]
@@ -134,7 +99,7 @@ def _compared(names: dict[Variant, str], pair: tuple[Variant, Variant], both_hav
     return _shown(names, pair, both_have)
 
 
-def _shown(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: list[Noticed]) -> str:
+def _shown(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: Sequence[Noticed]) -> str:
     """What is better under the second of two qdiscs, what is worse, and what is not shown to differ."""
     first, best = pair
     lower: list[str] = []
@@ -175,7 +140,7 @@ def _measured(pair: tuple[Variant, Variant], one: Experience, found: Comparison)
     return f"{one.noun} of {one.traffic_class} {_values(pair, one, found, 'to')}"
 
 
-def _listing(name: str, one: Variant, noticed: list[Noticed]) -> str:
+def _listing(name: str, one: Variant, noticed: Sequence[Noticed]) -> str:
     """What users have under one qdisc."""
     facts = [
         f"{of.noun} {_value(of, found.means[one])}"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from sojourn.report import answer, claims, users, wording
 from sojourn.report.claims import Comparison, Ranking
 from sojourn.report.headline import BUSY_MARGIN, NO_PACKETS, headline
+from sojourn.report.service import service
 from sojourn.report.wording import NAMED
 from sojourn.result import Result, metrics, words
 from sojourn.result.agreement import Gap
@@ -60,8 +61,14 @@ def opening(result: Result, baseline: str) -> str:
     sentences = answer.sentences if len(result.links) == 1 else links
     if not users.applies(result):
         return by_plant(sentences, result)
-    # A fluid has neither calls nor pages.
-    return by_plant(lambda one: users.headline(one, baseline) or sentences(one), result)
+
+    def noticed(one: Result) -> str:
+        found = service(one)
+        changed = users.headline(one, baseline)
+        # A fluid has neither calls nor pages.
+        return sentences(one) if found is None else wording.joined(found.sentence, changed)
+
+    return by_plant(noticed, result)
 
 
 def queue(result: Result) -> str:

@@ -125,9 +125,11 @@ def drive(
     with interrupts_noted() as interrupts:
         pool = ThreadPoolExecutor(workers, thread_name_prefix=WORKER)
         try:
-            for place, (job, ticket) in enumerate(zip(jobs, tickets, strict=True)):
-                futures.append(pool.submit(job.carry_out, ticket, threads))
-                futures[-1].add_done_callback(partial(stop_the_later, place))
+            begun: dict[int, Future[_core.Run | LiveRun]] = {}
+            for place in _seed_by_seed(jobs):
+                begun[place] = pool.submit(jobs[place].carry_out, tickets[place], threads)
+                begun[place].add_done_callback(partial(stop_the_later, place))
+            futures += (begun[place] for place in range(len(jobs)))
             _watch(futures, tickets, watch, interrupts)
         finally:
             for ticket in tickets:
@@ -139,6 +141,20 @@ def drive(
             settled()
     _collect(futures, outcome)
     return outcome
+
+
+def _seed_by_seed(jobs: Sequence[Job]) -> list[int]:
+    """Places of the jobs in the order in which they begin: all qdiscs under a seed before the next seed.
+
+    So an interrupt leaves a comparison under the seeds that had finished.
+    """
+    counts: dict[tuple[int, Variant], int] = {}
+    turns = []
+    for job in jobs:
+        key = (id(job.scenario), job.variant)
+        turns.append(counts.get(key, 0))
+        counts[key] = turns[-1] + 1
+    return sorted(range(len(jobs)), key=turns.__getitem__)
 
 
 @dataclass
