@@ -13,6 +13,7 @@ import io
 import operator
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -99,6 +100,9 @@ class _Request:
 
     def answer(self, send: _Send, ticket: _core.Ticket) -> LiveRun:
         """The measurements; sends the progress meanwhile. A run whose ticket is cancelled ends early."""
+        # Each flow has up to three sockets.
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         threading.Thread(target=_report, args=(ticket, send), daemon=True).start()
         run = _core.run(self.scenario, self.seed, ticket, law=self.law, plant="live", trace=self.trace)
         return LiveRun.of(run)

@@ -8,9 +8,12 @@ mod connection;
 mod datagrams;
 mod flow;
 mod info;
+mod plan;
 mod report;
+mod tcp;
 mod timers;
 
+pub use plan::{End, Plan, Transport};
 pub use report::{Report, Reports};
 
 use crate::clock::Clock;
@@ -23,11 +26,9 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::time::TimeSpec;
 use sojourn_sim::network::{FlowPlan, SourcePlan};
 use sojourn_units::{Span, Time};
-use sojourn_workload::{AppPlan, Churn, Command, Event, Purpose, Requests, Workload};
+use sojourn_workload::{Command, Event, Requests, Workload};
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use timers::{Timer, Timers};
 
@@ -37,55 +38,6 @@ pub use flow::{FIRST_PORT, MOST_FLOWS, flow_of};
 const SAMPLE: Span = Span::from_millis(20);
 /// Events taken from the kernel at once.
 const TOGETHER: usize = 128;
-
-/// The plan of all endpoints.
-pub struct Plan {
-    /// The flows by number: those of the start, then those that may join.
-    pub flows: Vec<FlowPlan>,
-    /// Transports by class.
-    pub transport: Vec<Transport>,
-    /// DSCP of the packets of each class.
-    pub dscp: Vec<u8>,
-    /// Arrivals and departures of each class, and the application of the users that join.
-    pub classes: Vec<(Churn, Option<AppPlan>)>,
-    /// Flows that exist from the start.
-    pub present: usize,
-    /// Seed of the run.
-    pub seed: u64,
-    /// End of the run.
-    pub end: End,
-}
-
-/// The end of a run, which may become earlier while the endpoints run.
-#[derive(Clone, Debug)]
-pub struct End(Arc<AtomicU64>);
-
-impl End {
-    /// This time.
-    pub fn new(end: Time) -> End {
-        End(Arc::new(AtomicU64::new(end.nanos())))
-    }
-
-    /// Moves it.
-    pub fn set(&self, end: Time) {
-        self.0.store(end.nanos(), Ordering::Relaxed);
-    }
-
-    fn get(&self) -> Time {
-        Time::from_nanos(self.0.load(Ordering::Relaxed))
-    }
-}
-
-/// Transport of a class of flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// TCP with this congestion control of the kernel.
-    Tcp(&'static str),
-    /// UDP.
-    Udp,
-    /// Echo requests, which the receiver's kernel answers.
-    Icmp,
-}
 
 /// The endpoints while they run.
 pub struct Endpoints {
@@ -368,52 +320,6 @@ impl Endpoints {
         self.open(now, number, Role::Sender, u64::MAX)
     }
 
-    /// Opens a connection from the sender, with so many bytes to send, or from the receiver.
-    fn open(&mut self, now: Time, number: u32, from: Role, bytes: u64) -> io::Result<()> {
-        let flow = &mut self.flows[number as usize];
-        flow.close(&self.epoll);
-        let connection = flow.connect(number, from, &mut self.namespaces)?;
-        self.epoll.add(&connection.stream, EpollEvent::new(connection.interest(), token(from, number)))?;
-        match from {
-            Role::Sender => {
-                flow.sender = Some(Connection { limit: bytes, ..connection });
-                self.report(Report::Began(now, number));
-            }
-            _ => flow.receiver = Some(connection),
-        }
-        Ok(())
-    }
-
-    /// A user sends a request from its receiver.
-    fn request(&mut self, now: Time, user: u32, connection: u32, is_new: bool) -> io::Result<()> {
-        let number = self.users[user as usize].first + connection;
-        let (purpose, serial, size) = {
-            let transaction = self.workload.transaction(user, connection);
-            (transaction.purpose, transaction.serial, transaction.request_size)
-        };
-        if is_new {
-            self.open(now, number, Role::Receiver, 0)?;
-        }
-        let flow = &mut self.flows[number as usize];
-        match purpose {
-            Purpose::Close => {
-                if let Some(receiver) = flow.receiver.take() {
-                    let _known = self.epoll.delete(&receiver.stream).is_ok();
-                }
-            }
-            Purpose::Open => {}
-            Purpose::Data(_) | Purpose::Endless | Purpose::Interleaved(_) => {
-                let bytes = u64::from(size).saturating_sub(flow::HEADERS).max(1);
-                flow.requested.push_back((bytes, serial));
-                if let Some(receiver) = &mut flow.receiver {
-                    receiver.limit += bytes;
-                }
-                self.write(now, Role::Receiver, number)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Sends nothing new over a flow.
     fn stop(&mut self, now: Time, number: u32) -> io::Result<()> {
         let flow = &mut self.flows[number as usize];
@@ -451,160 +357,6 @@ impl Endpoints {
                     self.read(now, role, number)?;
                 }
                 Ok(())
-            }
-        }
-    }
-
-    /// A connection comes in: at the sender where the receiver requests, else at the receiver.
-    fn accept(&mut self, now: Time, number: u32) -> io::Result<()> {
-        let flow = &mut self.flows[number as usize];
-        let Some(connection) = flow.accept()? else { return Ok(()) };
-        let is_requested = flow.requests != Requests::None;
-        let (role, place) = if is_requested {
-            (Role::Sender, &mut flow.sender)
-        } else {
-            (Role::Receiver, &mut flow.receiver)
-        };
-        if let Some(before) = place.take() {
-            let _known = self.epoll.delete(&before.stream).is_ok();
-        }
-        self.epoll.add(&connection.stream, EpollEvent::new(connection.interest(), token(role, number)))?;
-        *place = Some(connection);
-        if is_requested {
-            self.report(Report::Began(now, number));
-        }
-        Ok(())
-    }
-
-    /// The connection of a receiver that requests is established.
-    fn connected(&mut self, now: Time, role: Role, number: u32) {
-        let flow = &mut self.flows[number as usize];
-        let Some(receiver) = flow.receiver.as_mut().filter(|_| role == Role::Receiver) else { return };
-        let is_new = !std::mem::replace(&mut receiver.is_established, true);
-        if is_new && flow.requests == Requests::Several && self.transaction(number, |of| of.connected(now)) {
-            self.answered(now, number);
-        }
-    }
-
-    /// Writes what is to be sent, as much as the kernel takes.
-    fn write(&mut self, now: Time, role: Role, number: u32) -> io::Result<()> {
-        let flow = &mut self.flows[number as usize];
-        let connection = if role == Role::Sender { &mut flow.sender } else { &mut flow.receiver };
-        let Some(open) = connection else { return Ok(()) };
-        if open.write(&self.buffer)? {
-            let interest = open.interest();
-            self.epoll.modify(&open.stream, &mut EpollEvent::new(interest, token(role, number)))?;
-        } else {
-            self.ended(now, role, number);
-        }
-        Ok(())
-    }
-
-    /// Reads what has come.
-    fn read(&mut self, now: Time, role: Role, number: u32) -> io::Result<()> {
-        let flow = &mut self.flows[number as usize];
-        let connection = if role == Role::Sender { &mut flow.sender } else { &mut flow.receiver };
-        let Some(open) = connection else { return Ok(()) };
-        let (bytes, is_open) = open.read(&mut self.buffer)?;
-        let received = open.received;
-        if bytes > 0 && role == Role::Receiver {
-            self.report(Report::Received(now, number, bytes));
-            self.delivered(now, number, received);
-        } else if bytes > 0 {
-            self.take_requests(now, number, received)?;
-        }
-        if !is_open {
-            self.ended(now, role, number);
-        }
-        Ok(())
-    }
-
-    /// A receiver has so many bytes of its connection.
-    fn delivered(&mut self, now: Time, number: u32, end: u64) {
-        let flow = &self.flows[number as usize];
-        if flow.user.is_none() {
-            return;
-        }
-        let is_requester = flow.requests != Requests::None;
-        let mut began = Time::ZERO;
-        let completes = self.transaction(number, |transaction| {
-            began = transaction.began;
-            transaction.is_pending && transaction.delivered(now, end)
-        });
-        if completes && is_requester {
-            self.answered(now, number);
-        } else if completes {
-            self.report(Report::Completed(now, number, began));
-        }
-    }
-
-    /// A sender has so many bytes of requests.
-    fn take_requests(&mut self, now: Time, number: u32, received: u64) -> io::Result<()> {
-        let flow = &mut self.flows[number as usize];
-        while let Some((bytes, serial)) = flow.requested.front().copied() {
-            let Some(sender) = &mut flow.sender else { break };
-            if received - sender.taken < bytes {
-                break;
-            }
-            sender.taken += bytes;
-            flow.requested.pop_front();
-            let (sent, user, first) =
-                (sender.sent, flow.user, flow.user.map(|user| self.users[user as usize].first));
-            let Some((user, first)) = user.zip(first) else { break };
-            let transaction = self.workload.transaction(user, number - first);
-            transaction.interleave(serial, sent);
-            let end = match transaction.purpose {
-                Purpose::Endless | Purpose::Interleaved(_) => u64::MAX,
-                _ => transaction.end,
-            };
-            sender.limit = sender.limit.max(end);
-            sender.is_last = flow.requests == Requests::One;
-        }
-        self.write(now, Role::Sender, number)
-    }
-
-    /// The newest transaction of a flow.
-    fn transaction(
-        &mut self,
-        number: u32,
-        act: impl FnOnce(&mut sojourn_workload::Transaction) -> bool,
-    ) -> bool {
-        let Some(user) = self.flows[number as usize].user else { return false };
-        let connection = number - self.users[user as usize].first;
-        act(self.workload.transaction(user, connection))
-    }
-
-    fn answered(&mut self, now: Time, number: u32) {
-        let Some(user) = self.flows[number as usize].user else { return };
-        let connection = number - self.users[user as usize].first;
-        self.handle(now, Event::Answered { user, connection });
-    }
-
-    /// The other end of a connection has closed it.
-    fn ended(&mut self, now: Time, role: Role, number: u32) {
-        let flow = &mut self.flows[number as usize];
-        let connection = if role == Role::Sender { &mut flow.sender } else { &mut flow.receiver };
-        let Some(over) = connection.take() else { return };
-        let _known = self.epoll.delete(&over.stream).is_ok();
-        if role == Role::Sender {
-            let user = flow.user;
-            self.report(Report::Stopped(now, number));
-            if let Some(user) = user {
-                self.handle(now, Event::Acknowledged(user));
-            }
-        }
-    }
-
-    /// Reports the kernel's congestion windows and round trips.
-    fn sample(&self, now: Time) {
-        for (number, flow) in self.flows.iter().enumerate() {
-            let Some(sampled) = flow.sender.as_ref().and_then(|sender| info::of(&sender.stream)) else {
-                continue;
-            };
-            let number = number as u32;
-            self.report(Report::Window(now, number, sampled.window));
-            if let Some(smoothed) = sampled.smoothed {
-                self.report(Report::Smoothed(number, smoothed));
             }
         }
     }
