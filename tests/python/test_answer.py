@@ -60,8 +60,8 @@ def price_of(laws):
                 "pi": measured([0.15], [0.98]),
                 "red": measured([0.04], [0.96]),
             },
-            "Best here is pie or red: all 3 qdiscs are within 5 % of the highest utilisation, and they have "
-            "the lowest p95 delays, 40 ms, which one seed does not distinguish, against 150 ms under pi.",
+            "Best here under this one seed is pie or red: all 3 qdiscs are within 5 % of the highest "
+            "utilisation, and they have the lowest p95 delays, 40 ms, which one seed does not distinguish, against 150 ms under pi.",
             "One seed, no error bars.",
         ),
         (

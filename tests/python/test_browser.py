@@ -621,7 +621,7 @@ def test_tables_of_classes_are_not_cut_off(browser, folder, width):
     qdiscs = ["pi:target=20packets", "red:min=5packets,max=15packets"]
     browser.open(sj.run(sj.load(path), qdiscs=qdiscs, seeds=[1, 2]).report(folder / "page.html"), width)
     cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)"
-    assert browser.evaluate(cut) == [0] * 4
+    assert browser.evaluate(cut) == [0] * 6
 
 
 @pytest.fixture(scope="module")

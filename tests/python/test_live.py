@@ -228,7 +228,8 @@ def _interrupted(folder, stop, after_s, *arguments):
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        while not _devices(process.pid):
+        deadline = time.monotonic() + 30
+        while not _has_begun(process.pid) and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(after_s)
         process.send_signal(stop)
@@ -236,15 +237,14 @@ def _interrupted(folder, stop, after_s, *arguments):
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-def _devices(command):
-    """Devices of the run's process that a command has started, which it makes at the start of a run."""
+def _has_begun(command):
+    """The process that a command has started has devices, or endpoints that wait for events."""
     for child in _children(command):
         with contextlib.suppress(OSError):
             names = [os.readlink(one) for one in Path(f"/proc/{child}/fd").iterdir()]
-            found = [name for name in names if name == "/dev/net/tun" or "packet" in name]
-            if len(found) == 2:
-                return found
-    return []
+            if names.count("/dev/net/tun") == 2 or "anon_inode:[eventpoll]" in names:
+                return True
+    return False
 
 
 def _checked(document, kind):

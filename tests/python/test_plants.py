@@ -232,12 +232,13 @@ def test_differences_by_rounding_alone_are_drawn_as_equal(both):
 def test_every_qdisc_runs_once_as_a_fluid_and_with_every_seed_as_packets(scenario, plants):
     result = sj.run(scenario, qdiscs=["tail_drop", RED], seeds=[5, 3], plants=["fluid", "packet"], jobs=1)
     tail, red = result.qdiscs
-    assert plants == [
-        (plant, qdisc, seed)
+    first = [(plant, qdisc, 3) for qdisc in (tail, red) for plant in ("fluid", "packet")]
+    assert plants == [*first, ("packet", tail, 5), ("packet", red, 5)], "seed by seed"
+    assert [(run.qdisc, run.plant, run.seed) for run in result.runs] == [
+        (qdisc, plant, seed)
         for qdisc in (tail, red)
         for plant, seed in (("fluid", 3), ("packet", 3), ("packet", 5))
     ]
-    assert [(run.qdisc, run.plant, run.seed) for run in result.runs] == [(d, p, s) for p, d, s in plants]
     assert result.provenance["runs_planned"] == result.run_count == 6
     alone = sj.run(scenario, seeds=[2, 7], plants="fluid")
     assert [(run.plant, run.seed) for run in alone.runs] == [("fluid", 2)]

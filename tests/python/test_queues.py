@@ -360,9 +360,9 @@ def test_the_result_of_a_scenario_with_a_qdisc_by_its_name_is_read_again(tmp_pat
 
 def test_the_quality_of_a_call_has_its_score_and_its_category(home):
     call = next(one for one in experiences(home) if one.noun == "R-factor")
-    assert call.remark(93.2) == "MOS 4.4, best"
-    assert call.remark(75.0) == "MOS 3.8, medium"
-    assert call.remark(20.0) == "MOS 1.3, not recommended"
+    assert call.remark(93.2) == "MOS 4.4, rated best"
+    assert call.remark(75.0) == "MOS 3.8, rated medium"
+    assert call.remark(20.0) == "MOS 1.3, rated not recommended"
     bars = users.section(home)
     assert re.search(r">[-0-9.]+ \(MOS \d\.\d, [a-z ]+\)<", bars)
     assert all(one.remark(1.0) == "" for one in experiences(home) if one.noun != "R-factor")
@@ -439,3 +439,22 @@ def test_the_best_for_users_is_short_of_the_best_by_the_least_in_all(home):
     runs = tuple(row_of(row) for row in home.runs if row.qdisc in of and row.queue is None)
     text = users.headline(replace(home, runs=runs), "codel")
     assert text.startswith("Against codel, fq_codel lowers the p95 delay of call from 200 to 10.1 ms")
+
+
+def test_the_lead_names_the_best_and_those_as_good(home):
+    values = {"codel": 2.0, "fq_codel": 1.0, "dual": 1.02}
+    found = service(served(home, values))
+    assert found.sentence == (
+        "Best for users is fq_codel: 0 % behind the best values (geometric mean over what they notice); "
+        "less than 5 % from it: dual (1.9 %); the others 95 % (codel)."
+    )
+    alone = service(served(home, {"codel": 2.0, "fq_codel": 1.0}))
+    assert alone.sentence.endswith("(geometric mean over what they notice), against 95 % (codel).")
+    rows = re.findall(r"<tr data-law.*?</tr>", found.table(home))
+    assert [re.search(r'"law">(\w+)<', row)[1] for row in rows] == ["fq_codel", "dual", "codel"]
+    assert ['class="strong"' in row for row in rows] == [True, True, False]
+    one = replace(home, runs=tuple(row for row in served(home, values).runs if row.seed == 1))
+    assert service(one).lead == "Best for users under this one seed is fq_codel"
+    # Lags of a few seeds that overlap.
+    loose = service(lags(home, {"codel": (0.5, 0.3), "fq_codel": (0.2, 0.4)}))
+    assert "; 2 seeds do not distinguish it from codel (" in loose.sentence

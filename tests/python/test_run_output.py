@@ -118,7 +118,7 @@ def test_markdown_has_a_table_of_bars(sojourn):
     assert lines[0] == r"|  | tail\_drop | red:min=5 packets,max=15 packets |"
     assert lines[1] == "|:---|---:|---:|"
     assert {line.count("|") for line in lines} == {4}
-    assert "Best here is red: " in done.stdout
+    assert "Best here under this one seed is red: " in done.stdout
 
 
 def test_latex_is_comments_and_tabulars(sojourn):

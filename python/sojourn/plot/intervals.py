@@ -52,13 +52,15 @@ def bars(
     *,
     remark: Callable[[float], str] = lambda _: "",
     level: float | None = None,
+    order: Sequence[Variant] = (),
 ) -> Axes:
     """Mean of every qdisc as a bar from zero, with its interval, its value, and a remark on it.
 
-    `level` is drawn as a line across the bars.
+    `level` is drawn as a line across the bars, which have an `order` from the top, by default the result's.
     """
     looks = style.looks(result)
-    scaled = {one: words.scaled(result, one, column, traffic_class) for one in result.variants}
+    variants = order or result.variants
+    scaled = {one: words.scaled(result, one, column, traffic_class) for one in variants}
     found = {one: mean and words.bounded(column, mean) for one, mean in scaled.items()}
     largest = max((one.high or one.mean for one in found.values() if one is not None), default=1.0)
     for row, (variant, mean) in enumerate(found.items()):
@@ -83,7 +85,7 @@ def bars(
     if level is not None:
         ax.axvline(level, color=style.INK, linewidth=1, linestyle=(0, (3, 2)))
     parts = words.name_parts(result)
-    labels = [style.plain(" ".join(part for part in parts[variant] if part)) for variant in result.variants]
+    labels = [style.plain(" ".join(part for part in parts[variant] if part)) for variant in variants]
     ax.set_yticks(range(len(labels)), labels, color=style.INK, fontsize=style.FONT_PT)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     # Room for the numbers and remarks beside the bars.

@@ -121,7 +121,9 @@ class _Choice:
 
     def lead(self) -> str:
         """The best qdisc, or those that are not distinguished from it."""
-        return f"{self.called.capitalize()} is {self._either(self._tied(self.kept))}"
+        one_seed = self.delay.seeds == 1 and all(variant.seeded for variant in self.delay.values)
+        seed = " under this one seed" if one_seed else ""
+        return f"{self.called.capitalize()}{seed} is {self._either(self._tied(self.kept))}"
 
     def why(self) -> str:
         """The rule, and the delays that decide."""

@@ -67,7 +67,7 @@ def page(result: Result, baseline: str | None = None) -> str:
         _scene(result),
         _left_out(result, sights),
         _tools(result, sights),
-        *(_at_link(sight, chosen) for sight in sights),
+        *(_at_link(sight, chosen, _called(result)) for sight in sights),
         _repeat(result),
         _meanings(result),
     ]
@@ -96,8 +96,11 @@ def _scripts() -> tuple[str, str]:
     return f"\n/* uPlot\n\n{licence}*/\n{plotter}", f"\n{asset('page.js')}"
 
 
-def _at_link(sight: live.Sight, baseline: str) -> str:
-    """The measurements at one link; each of several has a part of its own, chosen in the bar."""
+def _at_link(sight: live.Sight, baseline: str, called: str) -> str:
+    """The measurements at one link; each of several has a part of its own, chosen in the bar.
+
+    `called` names the qdisc of its answer.
+    """
     view, ids = sight.view, sight.ids
     if not view.links:
         return _at_no_qdisc(sight)
@@ -105,7 +108,7 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
         ""
         if _begins_with_delays(view) and not ids
         else tradeoff.section(
-            view, ids, stated=bool(ids), note="" if ids else _all_packets(view), called=_called(view)
+            view, ids, stated=bool(ids), note="" if ids else _all_packets(called), called=called
         ),
         chapters.section(sight, chapters.DISTRIBUTION),
         comparison.summary(view, ids),
@@ -121,24 +124,24 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
         return text
     (link,) = view.links
     shown = " shown" if sight.place == 0 else ""
-    sentences = first.section(view, called=_called(view)) or _paragraph(
+    sentences = first.section(view, called=called) or _paragraph(
         "verdict", verdicts.by_plant(verdicts.headline, view)
     )
-    sentences = _all_packets(view) + sentences
+    sentences = _all_packets(called) + sentences
     return (
         f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
         f"{sentences}{text}\n</section>"
     )
 
 
-def _all_packets(view: Result) -> str:
+def _all_packets(called: str) -> str:
     """A note before the answer at a link of a page that begins with what users notice."""
-    return _paragraph("note", ALL_PACKETS) if users.applies(view) else ""
+    return _paragraph("note", ALL_PACKETS) if called == answer.CALLED_BESIDE_USERS else ""
 
 
-def _called(view: Result) -> str:
-    """Name of the answer at a link."""
-    return answer.CALLED_BESIDE_USERS if users.applies(view) else answer.CALLED
+def _called(result: Result) -> str:
+    """Name of the answers at links."""
+    return answer.CALLED_BESIDE_USERS if users.applies(result) else answer.CALLED
 
 
 def _at_no_qdisc(sight: live.Sight) -> str:

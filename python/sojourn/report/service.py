@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sojourn.report import claims, wording
-from sojourn.report.claims import Comparison
-from sojourn.report.parts import cell, table
+from sojourn.report.claims import Comparison, Ranking
+from sojourn.report.parts import cell, prose, table
 from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.column import Column
 from sojourn.result.experience import Experience, experiences
@@ -21,6 +21,13 @@ __all__ = ["ALIKE", "Noticed", "Service", "noticed", "service"]
 ALIKE = 0.05
 #: Most qdiscs named in place of one that nothing distinguishes from them, and most metrics of the table.
 MOST_TIED, MOST_METRICS = 5, 4
+#: How what a qdisc is behind is a mean.
+MEAN = "geometric mean over what they notice"
+#: Note below the table.
+NOTE = (
+    "Behind the best: ratios to the best value of each metric, 5 % of which are added on both sides; "
+    "geometric means over the metrics of a class, then over the classes."
+)
 #: Column of the table: how far a qdisc is behind, on average.
 BEHIND = Column("behind", "behind the best", "%")
 
@@ -66,22 +73,28 @@ class Service:
     @property
     def lead(self) -> str:
         """Such as ``Best for users is fq_codel``."""
-        called = [self.names[variant] for variant in self.best]
-        if len(called) > MOST_TIED:
-            either = f"{called[0]} or one of {len(called) - 1} others"
-        else:
-            either = " or ".join(called)
-        return f"Best for users{' under this one seed' if self._is_one_seed else ''} is {either}"
+        seed = " under this one seed" if self._is_one_seed else ""
+        return f"Best for users{seed} is {self.names[self.order[0]]}"
 
     @property
     def why(self) -> str:
-        """How far it is behind, and the others."""
-        own = [pair for pair in self.behind.ranked if pair[0] in self.best]
+        """How far it is behind, those as good, and the others."""
+        (first, mean), *_ = self.behind.ranked
+        near = [pair for pair in self.behind.ranked if pair[0] in self.best and pair[0] != first]
         others = [pair for pair in self.behind.ranked if pair[0] not in self.best]
-        against = f", against {wording.ends(others, self.names, _percent)}" if others else ""
-        ends = [_percent(own[0][1]), _percent(own[-1][1])]
-        span = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-        return f"{self._doubt}{span} behind the best value of each metric on average{against}"
+        parts = [f"{_percent(mean)} behind the best values ({MEAN})"]
+        if near:
+            parts.append(f"{self._doubt} {self._listed(near)}")
+        if others:
+            against = "the others" if near else "against"
+            parts.append(f"{against} {wording.ends(others, self.names, _percent)}")
+        return "; ".join(parts) if near else ", ".join(parts)
+
+    def _listed(self, near: Ranking) -> str:
+        """Such as ``fq_codel (2.1 %) and cake (3.6 %)``."""
+        if len(near) > MOST_TIED:
+            return wording.ends(near, self.names, _percent)
+        return wording.both([f"{self.names[variant]} ({_percent(mean)})" for variant, mean in near])
 
     @property
     def sentence(self) -> str:
@@ -90,11 +103,10 @@ class Service:
 
     @property
     def _doubt(self) -> str:
-        if len(self.best) == 1:
-            return ""
+        """Beginning of the list of those as good."""
         if all(map(self._is_near, self.best[1:])):
-            return f"less than {100 * ALIKE:g} % apart, "
-        return f"which {wording.too_few(self.behind)} distinguish, "
+            return f"less than {100 * ALIKE:g} % from it:"
+        return f"{wording.too_few(self.behind)} distinguish it from"
 
     @property
     def _is_one_seed(self) -> bool:
@@ -120,7 +132,9 @@ class Service:
             own = (words.cell(result, variant, one.column, one.traffic_class) for one in shown)
             texts = [_percent(mean).removesuffix(" %"), *own]
             rows.append((variant, [cell(column, text) for column, text in zip(columns, texts, strict=True)]))
-        return table(result, columns, rows, kind="ranking compact sortable", strong=set(self.best), by=BEHIND)
+        shape = "ranking compact sortable"
+        drawn = table(result, columns, rows, kind=shape, strong=set(self.best), by=BEHIND)
+        return f'{drawn}\n<p class="note">{prose(NOTE)}</p>'
 
 
 def _named(one: Experience) -> Column:

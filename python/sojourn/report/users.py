@@ -51,6 +51,8 @@ def section(result: Result) -> str:
     from sojourn.report.parts import not_drawn, pictures
 
     found = [*experiences(result), *outcomes(result)]
+    served = service(result) if len(result.plants) == 1 else None
+    order = result.variants if served is None else served.order
     shown, left = found[:MOST_PANELS], found[MOST_PANELS:]
     drawn = {}
     for kind, (width, most) in PANELS.items():
@@ -62,7 +64,9 @@ def section(result: Result) -> str:
             ax.remove()
         for place, (ax, one) in enumerate(zip(axes, shown, strict=False)):
             style.quieten(ax, "x")
-            intervals.bars(ax, result, one.column, one.traffic_class, remark=one.remark, level=one.idle)
+            intervals.bars(
+                ax, result, one.column, one.traffic_class, remark=one.remark, level=one.idle, order=order
+            )
             ax.set_title(style.plain(_title(one)), loc="left", color=style.INK, fontsize=10)
             if place % across:
                 ax.set_yticklabels([])

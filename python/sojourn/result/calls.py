@@ -34,6 +34,6 @@ def quality(r_factor: float) -> str:
     """Both in words.
 
     >>> quality(93.2)
-    'MOS 4.4, best'
+    'MOS 4.4, rated best'
     """
-    return f"MOS {mos(r_factor):.1f}, {category(r_factor)}"
+    return f"MOS {mos(r_factor):.1f}, rated {category(r_factor)}"
