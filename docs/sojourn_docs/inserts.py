@@ -84,6 +84,9 @@ def shorten_law(app: Sphinx, what: str, name: str, made: Any, options: Any, line
     del app, what, options
     stem, kind = getattr(made, "stem", None), name.split(".")[-2]
     if stem is not None:
+        if kind == "ccs" and catalogue.explain(stem)["live_only"]:
+            lines[:] = [f"{lines[0]} See :doc:`/howto/run-live`.", ""]
+            return
         page = {"apps": "/scenarios", "links": "/links"}.get(kind, f"/{kind}/{stem}")
         lines[:] = [f"{lines[0]} Parameters: :doc:`{page}`.", ""]
 

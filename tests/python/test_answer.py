@@ -61,7 +61,8 @@ def price_of(laws):
                 "red": measured([0.04], [0.96]),
             },
             "Best here under this one seed is pie or red: all 3 qdiscs are within 5 % of the highest "
-            "utilisation, and they have the lowest p95 delays, 40 ms, which one seed does not distinguish, against 150 ms under pi.",
+            "utilisation, and they have the lowest p95 delays, 40 ms, which one seed does not distinguish, "
+            "against 150 ms under pi.",
             "One seed, no error bars.",
         ),
         (
