@@ -435,7 +435,17 @@ def _run() -> None:
     except _core.Cancelled as cancelled:
         send("cancelled", str(cancelled))
     except BaseException as error:
-        send("failed", error if isinstance(error, _core.LawError) else OSError(str(error)))
+        send("failed", OSError(_why(error, request)))
+
+
+def _why(error: BaseException, request: _Request | _Shell) -> str:
+    """Why a run failed; of a law in Python its line of code."""
+    law = request.law if isinstance(request, _Request) else None
+    if law is None or not isinstance(error, _core.LawError):
+        return str(error)
+    from sojourn.custom.lines import failure_of
+
+    return failure_of(getattr(error, "object", law.original), error)
 
 
 def _listen(ticket: _core.Ticket) -> None:

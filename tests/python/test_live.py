@@ -330,6 +330,19 @@ def _runs(command, place):
         return False
 
 
+def test_the_failure_of_a_law_in_python_is_named_with_its_line(live, folder):
+    (folder / "bad.py").write_text(
+        "import sojourn\n\n"
+        "class Bad(sojourn.Controller):\n"
+        "    period = '10 ms'\n"
+        "    def update(self, seen):\n"
+        "        return 1 / 0\n"
+    )
+    done = live(*SHORT, "--qdisc", "bad.py:Bad")
+    assert done.returncode == 1
+    assert "bad.py:6: ZeroDivisionError: division by zero" in done.stderr
+
+
 @pytest.mark.parametrize("part", ["command", "run"])
 def test_nothing_is_left_after_a_kill(live, folder, part):
     """Of the command or of the process of its run, at random moments from its start on."""
