@@ -282,7 +282,7 @@ fn drive(run: &mut impl Drive, ticket: &Ticket, failure: &Failure) -> PyResult<(
     Ok(())
 }
 
-/// Whether the run goes on: it was not cancelled, or ends early by itself.
+/// True if it was not cancelled, or ends early and keeps what it has measured.
 fn run_goes_on(run: &mut impl Drive, ticket: &Ticket) -> bool {
     !ticket.cancelled() || run.end_early()
 }
