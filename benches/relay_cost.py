@@ -76,9 +76,7 @@ def main() -> None:
             )
             ceiling[str(row.qdisc)] = goodput
     for qdisc, goodput in ceiling.items():
-        print(
-            f"ceiling under {qdisc}: {goodput:.0f} Mbit/s of full packets and acknowledgments; aim {AIM}"
-        )
+        print(f"ceiling under {qdisc}: {goodput:.0f} Mbit/s of full packets and acknowledgments; aim {AIM}")
 
 
 if __name__ == "__main__":
