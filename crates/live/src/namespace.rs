@@ -9,6 +9,8 @@ use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::thread;
+use std::time::Duration;
 
 /// Packets that the device holds for us: with the usual 500 it drops some in silence.
 const QUEUE: u32 = 5000;
@@ -143,7 +145,34 @@ fn enter_new(kind: Kind, place: usize, settings: Settings) -> Result<(Device, bo
     set("/proc/sys/net/ipv4/ping_group_range", &format!("{group} {group}"))?;
     // Ports that the kernel chooses stay below those of flows.
     set("/proc/sys/net/ipv4/ip_local_port_range", "1024 19999")?;
+    if has_v6 {
+        await_local_route(ADDRESSES_V6[place]).map_err(refused("the local route of an IPv6 address"))?;
+    }
     Ok((device, has_v6))
+}
+
+/// Waits until packets for an address of this thread's namespace reach its sockets: the kernel adds the local route some
+/// time after the address.
+fn await_local_route(own: Ipv6Addr) -> io::Result<()> {
+    const TRIALS: u32 = 2000;
+    for _ in 0..TRIALS {
+        if has_local_route(own)? {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Err(io::Error::new(io::ErrorKind::TimedOut, "there is none after two seconds"))
+}
+
+/// A line of `ipv6_route` has the destination and the length of its prefix first, and the flags next to last.
+fn has_local_route(own: Ipv6Addr) -> io::Result<bool> {
+    /// RTF_LOCAL of linux/ipv6_route.h.
+    const LOCAL: u32 = 0x8000_0000;
+    let destination = format!("{:032x} 80 ", u128::from(own));
+    let routes = fs::read_to_string("/proc/thread-self/net/ipv6_route")?;
+    let flags = |line: &str| u32::from_str_radix(line.split_whitespace().rev().nth(1)?, 16).ok();
+    let mut own = routes.lines().filter(|line| line.starts_with(&destination)).filter_map(flags);
+    Ok(own.any(|flags| flags & LOCAL != 0))
 }
 
 /// Moves this thread into a new network namespace without devices but its loopback; returns whether it has IPv6.
