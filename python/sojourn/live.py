@@ -378,6 +378,7 @@ _ADVICE = {
     "a device": _NAMESPACED,
     "a device up": _NAMESPACED,
     "an address": _NAMESPACED,
+    "the local route of an IPv6 address": "less load on the machine, or a kernel without IPv6",
     "/proc/thread-self/ns/net": "mount /proc, and a kernel with CONFIG_NET_NS",
     "/proc/self/uid_map": "allow user namespaces (no seccomp filter or AppArmor profile against them)",
     "/proc/self/gid_map": "allow user namespaces (no seccomp filter or AppArmor profile against them)",

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from sojourn import live
+
 
 @pytest.fixture(scope="module")
 def cargo(root: Path) -> dict[str, Any]:
@@ -59,3 +61,12 @@ def test_one_oldest_python(project: dict[str, Any], root: Path) -> None:
     assert tools["ruff"]["target-version"] == "py311"
     assert tools["mypy"]["python_version"] == "3.11"
     assert "--python-version 3.11 " in (root / "ci.sh").read_text()
+
+
+def test_each_step_that_a_machine_may_refuse_has_an_advice(root: Path) -> None:
+    source = "\n".join(file.read_text() for file in (root / "crates/live/src").rglob("*.rs"))
+    texts = dict(re.findall(r'const (\w+): &str = "([^"]+)";', source))
+    named = set(re.findall(r'\brefused\(\s*"([^"]+)"', source))
+    named |= {texts[name] for name in re.findall(r"\brefused\(\s*([A-Z]+)\b", source)}
+    # Settings, which have one advice, are refused by their path.
+    assert {step for step in named if not step.startswith("/proc/sys/")} == set(live._ADVICE)
