@@ -1,10 +1,12 @@
-"""Order of the files under pytest-xdist, so that none is left alone at the end; and thinned cases."""
+"""Order of the files under pytest-xdist, so that none is left alone at the end; thinned cases; refusals."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -28,6 +30,17 @@ LONGEST = [
         "tests/python/test_calibration.py",
     )
 ]
+
+
+@pytest.fixture
+def refused() -> Callable[[str], NoReturn]:
+    """Skip a test that the machine refuses, with its reason; where LIVE_REQUIRED is set, that is a fault."""
+
+    def skip(reason: str) -> NoReturn:
+        assert "LIVE_REQUIRED" not in os.environ, reason
+        pytest.skip(reason)
+
+    return skip
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

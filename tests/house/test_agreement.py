@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sojourn import live
+from sojourn.live import parent
 
 
 @pytest.fixture(scope="module")
@@ -69,4 +69,4 @@ def test_each_step_that_a_machine_may_refuse_has_an_advice(root: Path) -> None:
     named = set(re.findall(r'\brefused\(\s*"([^"]+)"', source))
     named |= {texts[name] for name in re.findall(r"\brefused\(\s*([A-Z]+)\b", source)}
     # Settings, which have one advice, are refused by their path.
-    assert {step for step in named if not step.startswith("/proc/sys/")} == set(live._ADVICE)
+    assert {step for step in named if not step.startswith("/proc/sys/")} == set(parent._ADVICE)

@@ -10,12 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import sojourn as sj
 from sojourn import live as live_process
+from sojourn.report.page import page
 from sojourn.result import Row, trust
 
 #: Four flows at 20 Mbit/s, seconds long.
@@ -41,16 +43,14 @@ access = { rate = "1 Gbit/s", delay = "5 ms" }
 
 
 @pytest.fixture
-def live(folder, sojourn):
+def live(folder, sojourn, refused):
     """`sojourn lab live.toml`, or a skip where the machine does not allow it."""
     (folder / "live.toml").write_text(LIVE)
 
     def lab(*arguments):
         done = sojourn("lab", "live.toml", *arguments)
         if done.returncode == 3:
-            # Where live runs are known to work, a refusal is a fault.
-            assert "LIVE_REQUIRED" not in os.environ, done.stderr
-            pytest.skip(done.stderr.strip())
+            refused(done.stderr.strip())
         return done
 
     return lab
@@ -169,6 +169,14 @@ def test_a_law_in_python_runs_live(live, folder):
     assert json.loads(done.stdout)["runs"][0]["conservation"]["delivered"] > 1000
 
 
+def _sent(number):
+    return lambda process: os.kill(process, number)
+
+
+def _sent_to_the_group(number):
+    return lambda process: os.killpg(process, number)
+
+
 #: What begins long after an interrupt.
 LATER = """
 [[flows]]
@@ -182,7 +190,7 @@ set = { "bottleneck.rate" = "10 Mbit/s" }
 WINDOWS = ("--window", "3s..4s", "--window", "50s..55s", "--window", "every 1 s")
 
 
-@pytest.mark.parametrize(("stop", "windows"), [(signal.SIGINT, WINDOWS), (signal.SIGTERM, ())])
+@pytest.mark.parametrize(("stop", "windows"), [(_sent(signal.SIGINT), WINDOWS), (_sent(signal.SIGTERM), ())])
 def test_an_interrupted_run_keeps_what_it_measured(live, sojourn, folder, stop, windows):
     live("--set", "duration=3s", "--quiet")
     text = LIVE + LATER
@@ -210,39 +218,44 @@ def test_an_interrupted_run_keeps_what_it_measured(live, sojourn, folder, stop, 
 
 def test_a_run_interrupted_beside_finished_ones_or_in_its_warm_up_is_left_out(live, folder):
     live("--set", "duration=3s", "--quiet")
-    done = _interrupted(folder, signal.SIGINT, 0.5, "lab", "live.toml", "--set", "warmup=4s", "--out", "out")
+    done = _interrupted(
+        folder, _sent(signal.SIGINT), 0.5, "lab", "live.toml", "--set", "warmup=4s", "--out", "out"
+    )
     assert (done.returncode, done.stderr.splitlines()[-1]) == (
         130,
         "sojourn lab: interrupted; none of 1 runs had finished",
     )
     assert not (folder / "out").exists()
     qdiscs = ("--qdisc", "pi2", "--qdisc", "codel")
-    done = _interrupted(folder, signal.SIGINT, 6.5, "lab", "live.toml", *qdiscs, "--out", "out")
+    done = _interrupted(folder, _sent(signal.SIGINT), 6.5, "lab", "live.toml", *qdiscs, "--out", "out")
     assert "interrupted; 1 of 2 runs had finished" in done.stderr
     assert sj.Result.read(folder / "out").qdiscs == ["pi2"]
 
 
 def _interrupted(folder, stop, after_s, *arguments):
-    """A command that gets a signal some seconds after its first run has begun."""
+    """A command in a group of its own that `stop` ends some seconds after its first run has begun."""
     command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
+    pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=folder, stdout=pipe, stderr=pipe, text=True, process_group=0
     ) as process:
         deadline = time.monotonic() + 30
-        while not _has_begun(process.pid) and time.monotonic() < deadline:
+        while not _has_begun(process.pid):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
             time.sleep(0.02)
         time.sleep(after_s)
-        process.send_signal(stop)
+        stop(process.pid)
         out, err = process.communicate(timeout=60)
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def _has_begun(command):
-    """The process that a command has started has devices, or endpoints that wait for events."""
+    """The process that a command has started has the namespaces of both ends."""
     for child in _children(command):
         with contextlib.suppress(OSError):
             names = [os.readlink(one) for one in Path(f"/proc/{child}/fd").iterdir()]
-            if names.count("/dev/net/tun") == 2 or "anon_inode:[eventpoll]" in names:
+            if sum(name.startswith("net:[") for name in names) >= 2:
                 return True
     return False
 
@@ -287,7 +300,7 @@ CLOSED = {
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="hides /dev/net/tun, which needs root")
 @pytest.mark.parametrize(("user", "how"), [(0, "other"), (65534, "missing")])
-def test_a_packet_socket_takes_the_place_of_tun_where_that_is_closed(user, how):
+def test_a_packet_socket_takes_the_place_of_tun_where_that_is_closed(user, how, refused):
     python = sys.executable
     environment = {name: value for name, value in os.environ.items() if name != "SOJOURN_LIVE_DEVICE"}
     packages = [
@@ -316,7 +329,7 @@ def test_a_packet_socket_takes_the_place_of_tun_where_that_is_closed(user, how):
             timeout=120,
         )
     if done.returncode == 3:
-        pytest.skip(done.stderr.strip())
+        refused(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     _checked(json.loads(done.stdout), "packet")
 
@@ -340,7 +353,52 @@ def test_the_failure_of_a_law_in_python_is_named_with_its_line(live, folder):
     )
     done = live(*SHORT, "--qdisc", "bad.py:Bad")
     assert done.returncode == 1
-    assert "bad.py:6: ZeroDivisionError: division by zero" in done.stderr
+    assert "sojourn lab: Bad, seed 1: bad.py:6: ZeroDivisionError: division by zero" in done.stderr
+    scenario = sj.load(folder / "live.toml", {"duration": "2 s", "warmup": "1 s"})
+    with pytest.raises(sj.LawFailed, match="ZeroDivisionError: division by zero"):
+        sj.run(scenario, qdiscs=f"{folder / 'bad.py'}:Bad", plants="live")
+
+
+MINE = """
+import sojourn
+class Mine(sojourn.Controller):
+    period = "10 ms"
+    def update(self, seen):
+        return 0.0
+"""
+RUN = """
+import sojourn as sj
+scenario = sj.load("live.toml", {"duration": "2 s", "warmup": "1 s"})
+try:
+    print(sj.run(scenario, qdiscs=[Mine()], plants="live", jobs=1).qdiscs)
+except sj.InputError as error:
+    print(error)
+"""
+FROM_A_MODULE = ("from beside import Mine\n" + RUN, "['Mine']")
+FROM_THE_PROGRAM = (
+    MINE + RUN,
+    "--plant live: a law in Python cannot go to the process of the run (Mine is of the program itself); "
+    "expected one of a file, as FILE.py:CLASS, or of a module",
+)
+
+
+@pytest.mark.parametrize(("program", "printed"), [FROM_A_MODULE, FROM_THE_PROGRAM], ids=["module", "program"])
+def test_a_law_of_a_module_runs_live_and_one_of_the_program_is_named(live, folder, program, printed):
+    live(*SHORT)
+    (folder / "beside.py").write_text(MINE)
+    (folder / "program.py").write_text(program)
+    command = [sys.executable, "program.py"]
+    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr
+
+
+def test_a_file_of_a_law_that_fails_in_the_process_of_the_run_is_named(live, folder):
+    (folder / "mine.py").write_text(
+        "import sys\nif sys.argv[0] == '-c':\n    raise OSError('not here')\n" + MINE
+    )
+    done = live(*SHORT, "--qdisc", "mine.py:Mine")
+    assert done.returncode == 1
+    assert "mine.py:3: OSError: not here" in done.stderr
 
 
 @pytest.mark.parametrize("part", ["command", "run"])
@@ -506,8 +564,16 @@ def test_a_command_of_the_shell_has_the_users_environment_and_signals(live, sojo
     assert path == "/of/the/user"
 
 
-@pytest.mark.parametrize(("stop", "written"), [(signal.SIGTERM, "TERM"), (signal.SIGINT, "on")])
-def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, written):
+@pytest.mark.parametrize(
+    ("stop", "written", "code"),
+    [
+        (_sent(signal.SIGTERM), "TERM", 130),
+        (_sent_to_the_group(signal.SIGTERM), "TERM", 130),
+        (_sent(signal.SIGINT), "on", 0),
+    ],
+    ids=["SIGTERM", "SIGTERM to the group", "SIGINT"],
+)
+def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, written, code):
     """Terminated, the command may finish; an interrupt that is not from its terminal changes nothing."""
     live(*SHORT)
     script = (
@@ -515,9 +581,25 @@ def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, wri
     )
     arguments = ("lab", "live.toml", "--shell", "--server", "true", "--command", script)
     done = _interrupted(folder, stop, 0.5, *arguments)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     assert (folder / "wrote").read_text().strip() == written
     assert "packets delivered" in done.stdout
+    assert ("interrupted; the command was ended" in done.stderr) == (code == 130)
+
+
+def test_a_stop_of_the_shell_at_any_moment_ends_it_as_an_interrupt(live, folder):
+    live(*SHORT)
+    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--shell", "--command", "exec sleep 50"]
+    pipe = subprocess.PIPE
+    for after_s in (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5):
+        with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, process_group=0) as process:
+            assert _children(process.pid)
+            time.sleep(after_s)
+            os.killpg(process.pid, signal.SIGTERM)
+            _, errors = process.communicate(timeout=30)
+        # Before its first line of Python the signal itself ends a process.
+        assert process.returncode in (130, -signal.SIGINT), (after_s, errors)
+        assert b"sojourn lab: interrupted; " in errors
 
 
 def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):
@@ -561,6 +643,36 @@ def test_a_record_of_one_plant_needs_that_plant(sojourn):
     done = sojourn("lab", "small.toml", "--record", "flows", "--out", "out")
     assert done.returncode == 2
     assert "--record: flows is of the plant packet alone; expected the plant packet, too" in done.stderr
+
+
+def _live_result(seeds, verdicts):
+    """A result of packets, as if its runs were live ones with these verdicts."""
+    numbers = dict.fromkeys(trust.NUMBERS, 1.0)
+    result = sj.run(sj.load("dumbbell", {"duration": "2 s", "warmup": "1 s", "at": "[]"}), seeds=seeds)
+    runs = tuple(
+        replace(row, plant="live", trust=numbers | {"verdict": verdict, "scheduling": "SCHED_OTHER"})
+        for row, verdict in zip(result.runs, verdicts, strict=True)
+    )
+    return replace(result, runs=runs)
+
+
+def test_the_page_has_the_worst_runs_first_and_warns_of_these_alone():
+    verdicts = ["good"] * 10 + ["void", "degraded"]
+    written = page(_live_result(range(12), verdicts))
+    lines = re.findall(r'<p class="(warning|note)">[^<]* live, seed (\d+): (\w+);', written)
+    assert lines[:3] == [("warning", "10", "void"), ("warning", "11", "degraded"), ("note", "0", "good")]
+    assert len(lines) == 8
+    assert '<p class="note">and 4 more</p>' in written
+
+
+def test_the_page_promises_no_repetition_of_live_runs():
+    promise = "Live runs do not repeat: their numbers depend on the machine and its load."
+    live = _live_result([1], ["good"])
+    assert f'<p class="note">{promise}</p>' in page(live)
+    packets = sj.run(sj.load("dumbbell", {"duration": "2 s", "warmup": "1 s", "at": "[]"}))
+    assert promise not in page(packets)
+    both = page(replace(live, runs=live.runs + packets.runs))
+    assert f"in the other plants, on any machine and with any number of workers. {promise}" in both
 
 
 def test_a_void_run_is_named_with_its_remedy():

@@ -180,7 +180,7 @@ def test_plants_that_are_none_are_refused(further, line):
 
 
 @pytest.mark.parametrize("name", ["cpc", "fb_ocq", "sqm"])
-def test_the_scenarios_run_live_for_seconds_on_this_machine(name):
+def test_the_scenarios_run_live_for_seconds_on_this_machine(name, refused):
     """Packets of the kernel in truth; skipped where the machine does not allow them."""
     # CUBIC joins Reno within the first second.
     starts = {f"flows[{place}].start": "1 s" for place in (2, 3)} if name == "sqm" else {}
@@ -188,7 +188,7 @@ def test_the_scenarios_run_live_for_seconds_on_this_machine(name):
     try:
         found = sj.run(scenario, plants="live")
     except MissingError as error:
-        pytest.skip(error.lines[0])
+        refused(error.lines[0])
     assert found.runs[0].trust["verdict"] in VERDICTS
     for row in found.runs:
         kept = row.conservation

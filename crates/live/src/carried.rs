@@ -118,7 +118,7 @@ pub(crate) fn transport(flows: &Flows) -> Transport {
     }
 }
 
-/// Connections ask for ECN.
+/// Connections negotiate ECN.
 pub(crate) fn has_ecn(scenario: &Scenario) -> bool {
     scenario.flows.iter().any(|flows| flows.app.is_tcp() && flows.ecn)
 }

@@ -38,7 +38,7 @@ pub const ADDRESSES_V6: [Ipv6Addr; 2] =
 /// Settings of the kernel's stacks in both namespaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Connections ask for ECN (`net.ipv4.tcp_ecn`).
+    /// Connections negotiate ECN (`net.ipv4.tcp_ecn`).
     pub ecn: bool,
     /// The largest packet, bytes.
     pub mtu: u32,
@@ -171,8 +171,8 @@ fn has_local_route(own: Ipv6Addr) -> io::Result<bool> {
     let destination = format!("{:032x} 80 ", u128::from(own));
     let routes = fs::read_to_string("/proc/thread-self/net/ipv6_route")?;
     let flags = |line: &str| u32::from_str_radix(line.split_whitespace().rev().nth(1)?, 16).ok();
-    let mut own = routes.lines().filter(|line| line.starts_with(&destination)).filter_map(flags);
-    Ok(own.any(|flags| flags & LOCAL != 0))
+    let own = routes.lines().filter(|line| line.starts_with(&destination));
+    Ok(own.filter_map(flags).any(|flags| flags & LOCAL != 0))
 }
 
 /// Moves this thread into a new network namespace without devices but its loopback; returns whether it has IPv6.

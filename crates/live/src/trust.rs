@@ -29,7 +29,7 @@ pub enum Verdict {
     Good,
     /// One packet in a hundred was later than a packet takes on the link.
     Degraded,
-    /// A device dropped packets: the result says nothing.
+    /// A device dropped packets: the result is not valid.
     Void,
 }
 

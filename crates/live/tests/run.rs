@@ -39,6 +39,8 @@ fn run(scenario: &Scenario, log: Option<Box<dyn Write + Send>>) -> Option<Finish
     let mut run = match Run::new(scenario, 1, Vec::new(), log) {
         Ok(run) => run,
         Err(Failed::Refused(refused)) => {
+            // Where live runs are known to work, a refusal is a fault.
+            assert!(std::env::var_os("LIVE_REQUIRED").is_none(), "{refused}");
             println!("skipped: {refused}");
             return None;
         }

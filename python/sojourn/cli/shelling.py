@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sojourn.cli import printing
-from sojourn.errors import InputError, SojournError
+from sojourn.errors import InputError, Interrupted, SojournError
 
 if TYPE_CHECKING:
     from sojourn.scenario import Scenario
@@ -66,8 +67,18 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     printing.say(trust.line(served.trust))
     if served.trust["verdict"] == "void":
         raise SojournError("void: a device dropped packets outside of the network; lower the rate")
+    if served.is_stopped or served.code in _INTERRUPTED:
+        raise Interrupted(f"interrupted; the {end} was ended", None)
     if command is not None and served.code:
-        raise SojournError(f"--command: ended with code {served.code}")
+        raise SojournError(f"--command: ended {_how(served.code)}")
+
+
+#: Codes of a command that Ctrl-C has ended, its own and a shell's.
+_INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
+
+
+def _how(code: int) -> str:
+    return f"with code {code}" if code > 0 else f"by {signal.Signals(-code).name}"
 
 
 def _single(scenario: Scenario, qdiscs: Sequence[str]) -> Scenario:

@@ -28,7 +28,7 @@ def section(sight: live.Sight) -> str:
     compared = [column for column in COMPARED if column.metric in kept]
     note = "Queue, sojourn, drops and marks are those of the class's own packets." if result.links else ""
     picture = f'<p class="note">{note}</p>\n' if note else ""
-    if len(result.variants) * len(result.classes) <= MOST_ROWS:
+    if compared and len(result.variants) * len(result.classes) <= MOST_ROWS:
         drawn = panels(result, Plots.classes, compared, intervals.classes_height_in(result))
         picture = (
             f'<figure id="{ids}shares">{pictures(f"{ids}shares", verdict, drawn)}\n'

@@ -219,17 +219,15 @@ def _extent(result: Result) -> str:
 
 
 def _trust(result: Result) -> str:
-    """A line for each live run; a warning if one of them may not be believed."""
-    lines = trust.lines(result)
-    if not lines:
-        return ""
-    doubtful = any(row.trust.get("verdict") != "good" for row in result.runs if row.trust)
-    shown = [
-        *lines[:MOST_NOTES],
-        *([f"and {len(lines) - MOST_NOTES} more"] if len(lines) > MOST_NOTES else []),
-    ]
-    kind = "warning" if doubtful else "note"
-    return "".join(f'<p class="{kind}">{escape(line)}</p>\n' for line in shown)
+    """A line for each live run, the worst first; a warning if it is not good."""
+    runs = trust.runs(result)
+    shown = [(row, trust.named(row)) for row in runs[:MOST_NOTES]]
+    # As good as the last one, or better.
+    shown += [(row, f"and {len(runs) - MOST_NOTES} more") for row in runs[MOST_NOTES : MOST_NOTES + 1]]
+    kinds = ["note" if row.trust["verdict"] == "good" else "warning" for row, _ in shown]
+    return "".join(
+        f'<p class="{kind}">{escape(line)}</p>\n' for kind, (_, line) in zip(kinds, shown, strict=True)
+    )
 
 
 def _incomplete(result: Result) -> str:
@@ -290,18 +288,24 @@ def _repeat(result: Result) -> str:
     ]
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
     recipe = _shell(command) if command else _calls(result)
-    promise = (
-        "The same scenario, seeds and version give the same numbers, "
-        "on any machine and with any number of workers."
-    )
     resolved = json.dumps(result.scenario, indent=1, ensure_ascii=False)
     return (
         '<section id="repeat">\n<h2>Commands to repeat it</h2>\n'
         f"<pre><code>{escape(recipe)}</code></pre>\n<dl>{rows}</dl>\n"
-        f'<p class="note">{promise}</p>\n'
+        f'<p class="note">{_promise(result)}</p>\n'
         "<details><summary>The scenario, with every default</summary>\n"
         f"<pre><code>{escape(resolved)}</code></pre>\n</details>\n{_sources(result)}</section>"
     )
+
+
+def _promise(result: Result) -> str:
+    """What a repetition gives."""
+    same = "The same scenario, seeds and version give the same numbers"
+    anywhere = "on any machine and with any number of workers"
+    live = "Live runs do not repeat: their numbers depend on the machine and its load."
+    if "live" not in result.plants:
+        return f"{same}, {anywhere}."
+    return live if result.plants == ["live"] else f"{same} in the other plants, {anywhere}. {live}"
 
 
 def _sources(result: Result) -> str:

@@ -10,7 +10,7 @@ from functools import cached_property
 from sojourn.report import claims, wording
 from sojourn.report.claims import Comparison, Ranking
 from sojourn.report.parts import cell, prose, table
-from sojourn.result import Result, Variant, metrics, words
+from sojourn.result import Result, Variant, words
 from sojourn.result.column import Column
 from sojourn.result.experience import Experience, experiences
 from sojourn.result.statistics import Estimate
@@ -19,9 +19,11 @@ __all__ = ["ALIKE", "Noticed", "Service", "noticed", "service"]
 
 #: Largest difference that users do not notice, as a share of the larger value.
 ALIKE = 0.05
-#: Most qdiscs named in place of one that nothing distinguishes from them, and most metrics of the table.
-MOST_TIED, MOST_METRICS = 5, 4
-#: How what a qdisc is behind is a mean.
+#: Most qdiscs listed one by one; of more there are the first and the last.
+MOST_LISTED = 5
+#: Most metrics in the table.
+MOST_METRICS = 4
+#: Kind of the mean, as the sentence names it.
 MEAN = "geometric mean over what they notice"
 #: Note below the table.
 NOTE = (
@@ -41,11 +43,15 @@ def noticed(result: Result) -> list[Noticed]:
 
 
 def service(result: Result) -> Service | None:
-    """The qdiscs in one plant by how they serve users; None with fewer than two, or nothing to notice."""
-    found = noticed(result)
-    if len(result.variants) < 2 or not any(of.ranked for _, of in found):
+    """The qdiscs in one plant by how they serve users.
+
+    None with fewer than two, with nothing to notice, and where the qdiscs have no seed in common.
+    """
+    found = [(one, of) for one, of in noticed(result) if of.ranked]
+    seeds = _common([of for _, of in found])
+    if len(result.variants) < 2 or not seeds:
         return None
-    return Service(words.variant_names(result), found, _behind(result.variants, found))
+    return Service(words.variant_names(result), found, _behind(result.variants, found, seeds))
 
 
 @dataclass(frozen=True)
@@ -59,16 +65,40 @@ class Service:
     noticed: Sequence[Noticed]
     behind: Comparison
 
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The qdiscs with how far they are behind, the best first; those that lack a value are the last."""
+        return sorted(self.behind.ranked, key=lambda pair: pair[0] in self.lacks)
+
     @property
     def order(self) -> list[Variant]:
         """The qdiscs, the best first."""
-        return [variant for variant, _ in self.behind.ranked]
+        return [variant for variant, _ in self.ranking]
 
     @cached_property
+    def lacks(self) -> dict[Variant, list[Experience]]:
+        """What some qdiscs have no value of, as where no page is complete."""
+        found: dict[Variant, list[Experience]] = {}
+        for one, of in self.noticed:
+            for variant in self.behind.values:
+                if variant not in of.means:
+                    found.setdefault(variant, []).append(one)
+        return found
+
+    @cached_property
+    def near(self) -> list[Variant]:
+        """Those less than 5 % apart from the best."""
+        return [one for one in self._rivals if self._is_near(one)]
+
+    @cached_property
+    def undecided(self) -> list[Variant]:
+        """Those further apart that the seeds do not distinguish from the best."""
+        return [one for one in self._rivals if not self._is_near(one) and not self._is_shown(one)]
+
+    @property
     def best(self) -> list[Variant]:
-        """The best qdisc, and those less than 5 % apart from it or not distinguished by the seeds."""
-        first, *others = self.order
-        return [first, *(one for one in others if self._is_near(one) or not self._is_shown(one))]
+        """The best, and those as good."""
+        return [self.order[0], *self.near, *self.undecided]
 
     @property
     def lead(self) -> str:
@@ -78,23 +108,39 @@ class Service:
 
     @property
     def why(self) -> str:
-        """How far it is behind, those as good, and the others."""
-        (first, mean), *_ = self.behind.ranked
-        near = [pair for pair in self.behind.ranked if pair[0] in self.best and pair[0] != first]
-        others = [pair for pair in self.behind.ranked if pair[0] not in self.best]
-        parts = [f"{_percent(mean)} behind the best values ({MEAN})"]
-        if near:
-            parts.append(f"{self._doubt} {self._listed(near)}")
+        """How far it is behind, those as good, the others, and what they lack."""
+        (_, mean), *_ = self.ranking
+        others = [pair for pair in self.ranking if pair[0] in self._rivals and pair[0] not in self.best]
+        parts = []
+        if self.near:
+            parts.append(f"less than {100 * ALIKE:g} % from it: {self._listed(self.near)}")
+        if self.undecided:
+            doubt = wording.too_few(self.behind)
+            parts.append(f"{doubt} distinguish it from {self._listed(self.undecided)}")
+        first = f"{_percent(mean)} behind the best values ({MEAN})"
         if others:
-            against = "the others" if near else "against"
-            parts.append(f"{against} {wording.ends(others, self.names, _percent)}")
-        return "; ".join(parts) if near else ", ".join(parts)
+            ends = wording.ends(others, self.names, _percent)
+            if parts:
+                parts.append(f"the others {ends}")
+            else:
+                first += f", against {ends}"
+        return "; ".join([first, *parts, *self._lacking()])
 
-    def _listed(self, near: Ranking) -> str:
+    def _lacking(self) -> list[str]:
+        """Such as ``codel has no page load of web``."""
+        if len(self.lacks) > MOST_LISTED:
+            return [f"{wording.counted(len(self.lacks), 'qdisc')} lack a value"]
+        return [
+            f"{self.names[variant]} has no {wording.both([_noun(one) for one in what])}"
+            for variant, what in self.lacks.items()
+        ]
+
+    def _listed(self, of: Sequence[Variant]) -> str:
         """Such as ``fq_codel (2.1 %) and cake (3.6 %)``."""
-        if len(near) > MOST_TIED:
-            return wording.ends(near, self.names, _percent)
-        return wording.both([f"{self.names[variant]} ({_percent(mean)})" for variant, mean in near])
+        ranking = [pair for pair in self.ranking if pair[0] in of]
+        if len(ranking) > MOST_LISTED:
+            return wording.ends(ranking, self.names, _percent)
+        return wording.both([f"{self.names[variant]} ({_percent(mean)})" for variant, mean in ranking])
 
     @property
     def sentence(self) -> str:
@@ -102,15 +148,14 @@ class Service:
         return f"{self.lead}: {self.why}."
 
     @property
-    def _doubt(self) -> str:
-        """Beginning of the list of those as good."""
-        if all(map(self._is_near, self.best[1:])):
-            return f"less than {100 * ALIKE:g} % from it:"
-        return f"{wording.too_few(self.behind)} distinguish it from"
+    def _rivals(self) -> list[Variant]:
+        """The qdiscs behind the first that lack no value, unless the first does."""
+        first, *others = self.order
+        return [one for one in others if (one in self.lacks) == (first in self.lacks)]
 
     @property
     def _is_one_seed(self) -> bool:
-        return self.behind.seeds < 2 and all(variant.seeded for variant in self.behind.values)
+        return self.behind.seeds == 1 and all(variant.seeded for variant in self.behind.values)
 
     def _is_near(self, variant: Variant) -> bool:
         means = self.behind.means
@@ -128,9 +173,10 @@ class Service:
         shown = list(first.values())[:MOST_METRICS]
         columns = [BEHIND, *(_named(one) for one in shown)]
         rows = []
-        for variant, mean in self.behind.ranked:
+        for variant, mean in self.ranking:
             own = (words.cell(result, variant, one.column, one.traffic_class) for one in shown)
-            texts = [_percent(mean).removesuffix(" %"), *own]
+            behind = "" if variant in self.lacks else _percent(mean).removesuffix(" %")
+            texts = [behind, *own]
             rows.append((variant, [cell(column, text) for column, text in zip(columns, texts, strict=True)]))
         shape = "ranking compact sortable"
         drawn = table(result, columns, rows, kind=shape, strong=set(self.best), by=BEHIND)
@@ -142,54 +188,47 @@ def _named(one: Experience) -> Column:
     return Column(one.column.metric, noun, one.column.unit, one.column.scale)
 
 
+def _noun(one: Experience) -> str:
+    return f"{one.noun} of {one.traffic_class}"
+
+
 def _percent(found: Estimate, further: int = 0) -> str:
-    """A mean logarithm as a percentage behind."""
-    return f"{100 * math.expm1(found.mean):.{2 + further}g} %" if found.mean < math.log(2) else _times(found)
+    """A mean logarithm as a percentage behind: two digits, and all before the point."""
+    percent = 100 * math.expm1(found.mean)
+    return f"{percent:.{further}f} %" if percent >= 9.95 else f"{percent:.{2 + further}g} %"
 
 
-def _times(found: Estimate) -> str:
-    """The same of more than 100 %, in whole percents."""
-    return f"{100 * math.expm1(found.mean):.0f} %"
-
-
-def _behind(variants: Sequence[Variant], found: Sequence[Noticed]) -> Comparison:
-    """How far each qdisc is behind, seed by seed; by means where the metrics have no seed in common."""
-    seeds = _common([of for _, of in found if of.ranked])
+def _behind(variants: Sequence[Variant], found: Sequence[Noticed], seeds: Sequence[int]) -> Comparison:
+    """How far each qdisc is behind, seed by seed."""
     by_class: dict[str, list[Noticed]] = {}
     for one, of in found:
-        if of.ranked:
-            by_class.setdefault(one.traffic_class, []).append((one, of))
+        by_class.setdefault(one.traffic_class, []).append((one, of))
 
-    def mean(variant: Variant, seed: int | None) -> float:
+    def mean(variant: Variant, seed: int) -> float:
         classes = [
-            sum(_short(variant, one, of, seed) for one, of in of_class) / len(of_class)
+            sum(_log_ratio(variant, one, of, seed) for one, of in of_class) / len(of_class)
             for of_class in by_class.values()
         ]
         return sum(classes) / len(classes)
 
-    listed: Sequence[int | None] = seeds or [None]
-    values = {one: {-1 if seed is None else seed: mean(one, seed) for seed in listed} for one in variants}
-    partial = any(of.partial for _, of in found)
-    return Comparison(metrics.UTILIZATION, values, len(seeds), partial)
+    values = {one: {seed: mean(one, seed) for seed in seeds} for one in variants}
+    return Comparison(BEHIND, values, len(seeds), any(of.partial for _, of in found))
 
 
 def _common(found: Sequence[Comparison]) -> list[int]:
     """Seeds under which all metrics are measured for all qdiscs that have them."""
-    if any(of.seeds == 0 for of in found):
+    if not found or any(of.seeds == 0 for of in found):
         return []
     first, *others = ([*next(iter(of.values.values()))] for of in found)
     return [seed for seed in first if all(seed in other for other in others)]
 
 
-def _short(variant: Variant, one: Experience, found: Comparison, seed: int | None) -> float:
+def _log_ratio(variant: Variant, one: Experience, found: Comparison, seed: int) -> float:
     """Logarithm of the ratio to the best; 5 % of the best, added on both sides, keep it finite.
 
-    A qdisc without a value, as where no page is complete, has that of the worst.
+    A qdisc without a value has that of the worst.
     """
-    values = {
-        of: max(mean.mean if seed is None else found.values[of][seed], 0.0)
-        for of, mean in found.means.items()
-    }
+    values = {of: max(found.values[of][seed], 0.0) for of in found.values}
     best, worst = (max(values.values()), min(values.values()))[:: 1 if one.more else -1]
     little = ALIKE * (best or worst) or 1.0
     ratio = (best + little) / (values.get(variant, worst) + little)

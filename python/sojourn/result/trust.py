@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sojourn.result import Result, Row
 
-__all__ = ["NUMBERS", "VERDICTS", "line", "lines", "void_line", "voids"]
+__all__ = ["NUMBERS", "VERDICTS", "line", "lines", "named", "runs", "void_line", "voids"]
 
 #: Verdicts, the best first: packets were on time; one in a hundred was later than a packet takes on the link;
 #: a device dropped packets.
@@ -17,32 +17,39 @@ VERDICTS = ("good", "degraded", "void")
 NUMBERS = ("lateness_p50_s", "lateness_p99_s", "lateness_max_s", "packet_time_s", "device_drops")
 
 
+def runs(result: Result) -> list[Row]:
+    """The live runs, the worst first."""
+    found = [row for row in result.runs if row.trust]
+    return sorted(found, key=lambda row: VERDICTS.index(row.trust["verdict"]), reverse=True)
+
+
 def lines(result: Result) -> list[str]:
-    """One line for each live run.
+    """One line for each live run, the worst first.
 
     >>> import sojourn as sj
     >>> lines(sj.run(sj.load("dumbbell", {"duration": "41 s"})))
     []
     """
-    return [f"{_named(row)}: {line(row.trust)}" for row in _of(result)]
+    return [named(row) for row in runs(result)]
+
+
+def named(row: Row) -> str:
+    """The line of a live run."""
+    return f"{_name(row)}: {line(row.trust)}"
 
 
 def voids(result: Result) -> list[Row]:
-    """Live runs whose results say nothing."""
-    return [row for row in _of(result) if row.trust["verdict"] == "void"]
+    """Live runs whose results are not valid."""
+    return [row for row in runs(result) if row.trust["verdict"] == "void"]
 
 
 def void_line(rows: list[Row]) -> str:
     """What void runs lack, and what to do."""
-    names = ", ".join(_named(row) for row in rows)
+    names = ", ".join(_name(row) for row in rows)
     return (
         f"void: {names}: a device dropped packets outside of the network; for a good run, lower the rate "
         "or the number of flows, end other programs, and run as root (SCHED_FIFO)"
     )
-
-
-def _of(result: Result) -> list[Row]:
-    return [row for row in result.runs if row.trust]
 
 
 def line(trust: Mapping[str, float | int | str | None]) -> str:
@@ -62,7 +69,7 @@ def line(trust: Mapping[str, float | int | str | None]) -> str:
     )
 
 
-def _named(row: Row) -> str:
+def _name(row: Row) -> str:
     return f"{row.qdisc} live, seed {row.seed}"
 
 

@@ -20,6 +20,7 @@ from sojourn import files, kinds
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
 from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, NotWritten, RunFailed
+from sojourn.live import LawStopped
 from sojourn.progress import of_runs
 from sojourn.resolve import Control, Qdisc
 from sojourn.result import Result, trust
@@ -268,5 +269,7 @@ def failure(job: Job, error: BaseException, result: Result | None = None) -> Run
     law = getattr(error, "object", None if job.law is None else job.law.original)
     if law is not None and isinstance(error, LawError):
         return LawFailed(f"{run}: {failure_of(law, error)}", result)
+    if isinstance(error, LawStopped):
+        return LawFailed(f"{run}: {error}", result)
     why = " ".join(str(error).split()) or type(error).__name__
     return RunFailed(f"{run}: the run failed: {why}", result)

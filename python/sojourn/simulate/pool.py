@@ -106,30 +106,30 @@ def drive(
 ) -> Outcome:
     """Run all jobs on `workers` threads; stop all of them on Ctrl-C, and those after one that fails.
 
-    The jobs before a failed one go on: the failure reported is the first in the order of jobs, not in time.
+    They begin seed by seed. The jobs before a failed one go on: the failure reported is the first in that
+    order, not in time.
 
     A law that cannot be stopped, asleep in a call of its own, is left behind on a second Ctrl-C. `settled` is
     called when no other run is under way, while Ctrl-C is still only noted.
     """
     outcome = Outcome(jobs, [None] * len(jobs))
-    tickets = [_core.Ticket() for _ in jobs]
+    turns = _seed_by_seed(jobs)
+    tickets = [_core.Ticket() for _ in turns]
     futures: list[Future[_core.Run | LiveRun]] = []
     threads = PythonThreads()
 
-    def stop_the_later(place: int, future: Future[_core.Run | LiveRun]) -> None:
+    def stop_the_later(turn: int, future: Future[_core.Run | LiveRun]) -> None:
         """Stop the jobs after a failed one, in its own thread: a single worker finishes none after it."""
         if not future.cancelled() and future.exception() is not None:
-            for ticket in tickets[place + 1 :]:
+            for ticket in tickets[turn + 1 :]:
                 ticket.cancel()
 
     with interrupts_noted() as interrupts:
         pool = ThreadPoolExecutor(workers, thread_name_prefix=WORKER)
         try:
-            begun: dict[int, Future[_core.Run | LiveRun]] = {}
-            for place in _seed_by_seed(jobs):
-                begun[place] = pool.submit(jobs[place].carry_out, tickets[place], threads)
-                begun[place].add_done_callback(partial(stop_the_later, place))
-            futures += (begun[place] for place in range(len(jobs)))
+            for turn, place in enumerate(turns):
+                futures.append(pool.submit(jobs[place].carry_out, tickets[turn], threads))
+                futures[-1].add_done_callback(partial(stop_the_later, turn))
             _watch(futures, tickets, watch, interrupts)
         finally:
             for ticket in tickets:
@@ -139,7 +139,7 @@ def drive(
         outcome.interrupted = interrupts.number > 0
         if settled is not None:
             settled()
-    _collect(futures, outcome)
+    _collect(futures, turns, outcome)
     return outcome
 
 
@@ -230,8 +230,9 @@ def _await_the_end(
     return True
 
 
-def _collect(futures: Sequence[Future[_core.Run | LiveRun]], outcome: Outcome) -> None:
-    for place, future in enumerate(futures):
+def _collect(futures: Sequence[Future[_core.Run | LiveRun]], turns: Sequence[int], outcome: Outcome) -> None:
+    """Collect what came of the jobs, of which `turns` are the places, in the order in which they began."""
+    for place, future in zip(turns, futures, strict=False):
         if future.cancelled() or not future.done():
             continue
         error = future.exception()

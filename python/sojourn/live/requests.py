@@ -1,0 +1,204 @@
+"""What the process of a live run does: a run, or a command of the user."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from sojourn.custom.template import LawTemplate
+    from sojourn.scenario import Scenario
+
+__all__ = [
+    "CLIENT",
+    "CLIENT6",
+    "SERVER",
+    "SERVER6",
+    "Command",
+    "LiveLink",
+    "LiveRun",
+    "Send",
+    "Served",
+    "Single",
+]
+
+#: Addresses of the receivers' namespace, in which servers run, and of the senders'.
+SERVER, CLIENT = "10.90.0.2", "10.90.0.1"
+#: Those of IPv6, which only programs of the user have.
+SERVER6, CLIENT6 = "fd90::2", "fd90::1"
+
+#: Sends a message of a kind.
+Send = Callable[[str, object], None]
+
+# ---- A run --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LiveLink:
+    """Measurements at one link, as those of `sojourn._core.LinkRun`."""
+
+    link: str | None
+    qdisc: str | None
+    rows: list[tuple[str | None, str | None, dict[str, Any], dict[str, int]]]
+    series: dict[str, npt.NDArray[np.float64]]
+    distributions: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """The measurements of one run, as those of `sojourn._core.Run`, from another process."""
+
+    links: Sequence[LiveLink]
+    windows: list[
+        tuple[str, tuple[float, float], tuple[str | None, str | None, str | None], dict[str, float]]
+    ]
+    events: int
+    cpu_s: float
+    trust: dict[str, float | int | str | None] | None
+    #: Its end, s, where it was interrupted: the measurements are those of so long a run.
+    ended_s: float | None = None
+
+    @staticmethod
+    def of(run: _core.Run) -> LiveRun:
+        """The measurements of a run of this process."""
+        links = [LiveLink(one.link, one.qdisc, one.rows, one.series, one.distributions) for one in run.links]
+        return LiveRun(links, run.windows, run.events, run.cpu_s, run.trust, run.ended_s)
+
+
+@dataclass(frozen=True)
+class Single:
+    """One run."""
+
+    scenario: Scenario
+    seed: int
+    law: LawTemplate | None
+    trace: Path | None
+
+    def answer(self, send: Send, ticket: _core.Ticket) -> LiveRun:
+        """The measurements; sends the progress meanwhile. A run whose ticket is cancelled ends early."""
+        # Each flow has up to three sockets.
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        threading.Thread(target=_report, args=(ticket, send), daemon=True).start()
+        run = _core.run(self.scenario, self.seed, ticket, law=self.law, plant="live", trace=self.trace)
+        return LiveRun.of(run)
+
+
+def _report(ticket: _core.Ticket, send: Send) -> None:
+    """Send the progress some times a second; a parent that is gone ends the process."""
+    while ticket.progress < 1.0:
+        time.sleep(0.1)
+        if ticket.progress < 1.0:
+            send("progress", ticket.progress)
+
+
+# ---- A command ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the links did for a command of the user."""
+
+    #: The command's exit code; -N where signal N ended it.
+    code: int
+    #: Of each qdisc: its link, counts and mean sojourn.
+    links: list[dict[str, Any]]
+    trust: dict[str, float | int | str | None]
+    #: A signal to stop had it terminated.
+    is_stopped: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command at the senders' end, and servers at the receivers'."""
+
+    scenario: Scenario
+    seed: int
+    command: list[str]
+    servers: list[list[str]]
+    #: Files of the command: stdin, stdout and stderr.
+    files: list[int]
+    #: The user's environment, as the command and the servers have it.
+    environment: dict[str, str]
+    #: Signals that end the command as usual; this process ignores them.
+    signals: list[int]
+
+    def answer(self, _send: Send, ticket: _core.Ticket) -> Served:
+        """Run the command to its end; it is terminated where the ticket is cancelled."""
+        for number in self.signals:
+            signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.signals)
+        links = _core.Shell(self.scenario, self.seed)
+        with contextlib.ExitStack() as stack:
+            links.enter(1)
+            for server in self.servers:
+                nothing = subprocess.DEVNULL
+                running = self._started(server, [nothing] * 3, self.environment)
+                stack.callback(running.wait)
+                stack.callback(running.kill)
+            links.enter(0)
+            environment = self.environment | {"SOJOURN_SERVER": SERVER, "SOJOURN_CLIENT": CLIENT}
+            if links.has_v6:
+                environment |= {"SOJOURN_SERVER6": SERVER6, "SOJOURN_CLIENT6": CLIENT6}
+            with self._started(self.command, self.files, environment) as running:
+                code = _ended(running, ticket)
+        return Served(code, *links.close())
+
+    def _started(
+        self, command: Iterable[str], files: Sequence[int], environment: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
+        """A command that is killed when this process ends, and has the usual signals."""
+        # Python ignores two, and what it starts would, too.
+        usual = {*self.signals, signal.SIGPIPE, signal.SIGXFSZ}
+        numbers = ",".join(str(int(number)) for number in usual)
+        start = [sys.executable, "-ISc", _START, str(os.getpid()), numbers, *command]
+        stdin, stdout, stderr = files
+        return subprocess.Popen(start, stdin=stdin, stdout=stdout, stderr=stderr, env=environment)
+
+
+#: PR_SET_PDEATHSIG of prctl(2) is 1; a parent that had ended before sends no signal.
+_START = """
+import ctypes, os, signal, sys
+_, parent, numbers, *command = sys.argv
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+if os.getppid() != int(parent):
+    sys.exit(1)
+for number in map(int, numbers.split(",")):
+    signal.signal(number, signal.SIG_DFL)
+try:
+    os.execvp(command[0], command)
+except OSError as error:
+    sys.exit(f"{command[0]}: {error.strerror}")
+"""
+
+#: Time that a command has to end after SIGTERM, s.
+_PATIENCE_S = 5.0
+
+
+def _ended(running: subprocess.Popen[bytes], ticket: _core.Ticket) -> int:
+    """The code of a command at its end."""
+    deadline: float | None = None
+    while True:
+        try:
+            return running.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            if ticket.cancelled and deadline is None:
+                running.terminate()
+                deadline = time.monotonic() + _PATIENCE_S
+            if deadline is not None and time.monotonic() > deadline:
+                running.kill()
