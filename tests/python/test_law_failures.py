@@ -500,3 +500,18 @@ def test_an_endless_law_does_not_delay_the_failure_of_another(scenario, monkeypa
 
     with pytest.raises(sj.LawFailed, match="OneReturn, seed 1"):
         sj.run(scenario, qdiscs=[Waiting(), OneReturn()], seeds=[1], jobs=2)
+
+
+def test_runs_that_would_begin_after_a_failed_one_do_not(scenario):
+    """They begin seed by seed, so that the other qdisc has run under one seed alone."""
+
+    class Broken(sj.Controller):
+        period = "10 ms"
+
+        def update(self, seen):
+            raise ValueError("never")
+
+    with pytest.raises(sj.LawFailed) as stop:
+        sj.run(scenario, qdiscs=["pi2", Broken()], seeds=range(1, 7), jobs=1)
+    assert [(row.qdisc, row.seed) for row in stop.value.result.runs] == [("pi2", 1)]
+    assert "Broken, seed 1: " in str(stop.value)

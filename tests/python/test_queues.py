@@ -458,3 +458,47 @@ def test_the_lead_names_the_best_and_those_as_good(home):
     # Lags of a few seeds that overlap.
     loose = service(lags(home, {"codel": (0.5, 0.3), "fq_codel": (0.2, 0.4)}))
     assert "; 2 seeds do not distinguish it from codel (" in loose.sentence
+    assert loose.near == []
+
+
+def test_the_lead_parts_qdiscs_near_the_best_from_those_that_seeds_do_not_distinguish(home):
+    values = {"codel": (0.05, 0.4), "fq_codel": (0.1, 0.1), "dual": (0.1001, 0.1002)}
+    found = service(lags(home, values))
+    assert (found.lead, [one.qdisc for one in found.near]) == ("Best for users is fq_codel", ["dual"])
+    assert [one.qdisc for one in found.undecided] == ["codel"]
+    assert re.search(
+        r"; less than 5 % from it: dual \(\d+ %\); 2 seeds do not distinguish it from codel \(\d+ %\)\.$",
+        found.sentence,
+    )
+
+
+def test_no_seed_in_common_makes_no_best_for_users(home):
+    values = served(home, {"codel": 2.0, "fq_codel": 1.0})
+    apart = {("codel", 1), ("fq_codel", 2)}
+    result = replace(home, runs=tuple(row for row in values.runs if (row.qdisc, row.seed) in apart))
+    assert service(result) is None
+    written = page(result)
+    assert "Best for users" not in written
+    assert "No seed has run under both qdiscs, so that they are not compared." in written
+
+
+@pytest.mark.parametrize("value", [0.1, 3.0])
+def test_of_two_qdiscs_that_with_a_value_is_the_best(home, value):
+    result = served(home, {"codel": None, "fq_codel": value})
+    found = service(result)
+    assert [one.qdisc for one in found.order] == ["fq_codel", "codel"]
+    assert [one.qdisc for one in found.best] == ["fq_codel"]
+    assert found.sentence == (
+        "Best for users is fq_codel: 0 % behind the best values (geometric mean over what they notice); "
+        "codel has no page load of web."
+    )
+    last = re.findall(r"<tr data-law.*?</tr>", found.table(result))[-1]
+    assert re.findall(r">([^<]+)</td>", last) == ["-", "-"]
+
+
+@pytest.mark.parametrize(
+    ("load", "percent"), [(1.05, "4.8"), (1.104, "9.9"), (1.1048, "10"), (2.045, "100"), (9.0, "762")]
+)
+def test_percentages_behind_have_two_digits_and_all_before_the_point(home, load, percent):
+    found = service(served(home, {"codel": load, "fq_codel": 1.0}))
+    assert f"{percent} % (codel)" in found.sentence or f"codel ({percent} %)" in found.sentence
