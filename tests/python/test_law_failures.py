@@ -509,7 +509,7 @@ def test_runs_that_would_begin_after_a_failed_one_do_not(scenario):
         period = "10 ms"
 
         def update(self, seen):
-            raise ValueError("never")
+            raise ValueError(seen.time_s)
 
     with pytest.raises(sj.LawFailed) as stop:
         sj.run(scenario, qdiscs=["pi2", Broken()], seeds=range(1, 7), jobs=1)

@@ -359,6 +359,15 @@ def test_the_failure_of_a_law_in_python_is_named_with_its_line(live, folder):
         sj.run(scenario, qdiscs=f"{folder / 'bad.py'}:Bad", plants="live")
 
 
+def test_one_interrupt_ends_a_law_in_python_that_does_not_return(live, folder):
+    live(*SHORT)
+    (folder / "stuck.py").write_text(MINE.replace("return 0.0", "exec('while True: pass')"))
+    arguments = ("lab", "live.toml", "--qdisc", "stuck.py:Mine")
+    done = _interrupted(folder, _sent(signal.SIGINT), 1.0, *arguments)
+    assert done.returncode == 130, done.stderr
+    assert "interrupted; none of 1 runs had finished" in done.stderr
+
+
 MINE = """
 import sojourn
 class Mine(sojourn.Controller):

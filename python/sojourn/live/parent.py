@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -21,6 +22,8 @@ __all__ = ["Passing", "followed", "passing_stops_to", "serving"]
 
 #: The variable that demands a kind of device, and the kinds. Without it: TUN, else AF_PACKET.
 DEVICE, DEVICES = "SOJOURN_LIVE_DEVICE", ("tun", "packet")
+#: Time that a run which is to end may make no progress, s.
+_PATIENCE_S = 5.0
 
 
 @contextlib.contextmanager
@@ -46,9 +49,12 @@ def serving(request: bytes, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def followed(process: subprocess.Popen[bytes], ticket: _core.Ticket | None) -> Any:
-    """Follow a request up to its answer."""
+    """Follow a request up to its answer.
+
+    A run that is to end and makes no progress, as in an endless loop of a law, is cancelled.
+    """
     assert process.stdout is not None
-    is_ending = False
+    is_ending, moved = False, time.monotonic()
     with open(process.stdout.fileno(), "rb", closefd=False) as messages:
         while True:
             try:
@@ -57,10 +63,13 @@ def followed(process: subprocess.Popen[bytes], ticket: _core.Ticket | None) -> A
                 raise OSError("the process of the run ended without a result") from None
             match kind:
                 case "progress" if ticket is not None:
-                    ticket.progress = content
+                    if ticket.progress != content or not is_ending:
+                        ticket.progress, moved = content, time.monotonic()
                     if ticket.cancelled and not is_ending:
                         is_ending = True
                         _end(process)
+                    if time.monotonic() - moved > _PATIENCE_S:
+                        raise _core.Cancelled("the run does not end")
                 case "done":
                     return content
                 case "refused":
