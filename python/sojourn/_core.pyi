@@ -589,15 +589,23 @@ def passage_of_trace(text: str, qdisc: str | None = None) -> dict[str, float | i
 class Shell:
     """The links of a scenario between two namespaces, for programs that enter them."""
 
-    def __new__(cls, scenario: Scenario, seed: int) -> Shell:
-        """Open them, in a process that has left the machine. Raises `LiveRefused` and `OSError`."""
+    def __new__(cls, scenario: Scenario, seed: int, law: LawTemplate | None = None) -> Shell:
+        """Open them, in a process that has left the machine, under a law in Python where there is one.
+
+        Raises `LiveRefused` and `OSError`.
+        """
+    @property
+    def has_failed(self) -> bool:
+        """The law has failed: it passes all packets from then on."""
+    def check(self) -> None:
+        """Raise the `LawError` of a law that has failed."""
     @property
     def has_v6(self) -> bool:
         """There are addresses of IPv6."""
     def enter(self, place: int) -> None:
         """Move this thread into the senders' namespace (0) or the receivers' (1)."""
     def close(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Close them: a dict of each link's qdisc, and the trust."""
+        """Close them: a dict of each link's qdisc, whose name is None where it is the law, and the trust."""
 
 def leave_machine() -> None:
     """Move this process, of one thread, out of the machine's network for good. Raises `LiveRefused`."""

@@ -501,6 +501,31 @@ def test_programs_of_the_user_run_over_the_links(live, sojourn, folder):
     assert trust_line.startswith(("good; ", "degraded; "))
 
 
+@pytest.mark.parametrize("qdisc", ["mine.py:Mine", "bottleneck=mine.py:Mine"])
+def test_a_law_in_python_serves_programs_of_the_user(live, sojourn, folder, qdisc):
+    live()
+    (folder / "mine.py").write_text(MINE)
+    (folder / "large").write_bytes(bytes(2_000_000))
+    (folder / "fetch.py").write_text(FETCH)
+    server = f"{sys.executable} -m http.server 8080 --bind 10.90.0.2"
+    arguments = ("--qdisc", qdisc, "--server", server, "--command", f"{sys.executable} fetch.py")
+    done = sojourn("lab", "live.toml", "--shell", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "fetched").read_text() == "2000000"
+    assert re.match(r"bottleneck, Mine: \d{3,} packets delivered, 0 dropped", done.stdout)
+
+
+def test_a_law_in_python_that_fails_ends_the_shell(live, sojourn, folder):
+    live()
+    (folder / "mine.py").write_text(MINE.replace("return 0.0", "return 1 / (seen.time_s < 0.5)"))
+    arguments = ("--qdisc", "mine.py:Mine", "--server", "true", "--command", "exec sleep 60")
+    start = time.monotonic()
+    done = sojourn("lab", "live.toml", "--shell", *arguments)
+    assert time.monotonic() - start < 50
+    assert done.returncode == 1
+    assert "sojourn lab: Mine: mine.py:6: ZeroDivisionError: division by zero" in done.stderr
+
+
 SEND = """
 import os, socket, sys, time
 stop = time.monotonic() + 20

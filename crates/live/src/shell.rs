@@ -17,7 +17,7 @@ use crate::trust::Trust;
 use sojourn_aqm::{Counts, FlowTag};
 use sojourn_measure::{Probe, Queued};
 use sojourn_scenario::Scenario;
-use sojourn_sim::topology;
+use sojourn_sim::topology::{self, CustomQdisc};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 use std::io;
@@ -63,8 +63,9 @@ struct Relayed {
 }
 
 impl Shell {
-    /// Opens the links of a scenario without errors; the time of its schedule begins now.
-    pub fn open(scenario: &Scenario, seed: u64) -> Result<Shell, Failed> {
+    /// Opens the links of a scenario without errors; the time of its schedule begins now. `own` are qdiscs for the
+    /// links whose qdisc may be replaced.
+    pub fn open(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>) -> Result<Shell, Failed> {
         let packet_time = crate::run::shortest_packet(scenario);
         let settings = Settings {
             ecn: carried::has_ecn(scenario),
@@ -76,7 +77,7 @@ impl Shell {
         let closing = Arc::new(AtomicBool::new(false));
         let (scenario, is_closing) = (scenario.clone(), Arc::clone(&closing));
         let (ready, is_ready) = channel();
-        let relay = thread::spawn(move || relay(&scenario, seed, settings, &is_closing, &ready));
+        let relay = thread::spawn(move || relay((&scenario, seed, own), settings, &is_closing, &ready));
         let namespaces = is_ready.recv().map_err(|_| Failed::Ended)??;
         Ok(Shell { namespaces, closing, relay, packet_time, load_before })
     }
@@ -112,8 +113,7 @@ impl Shell {
 
 /// Makes the namespaces, and passes packets until it is closed.
 fn relay(
-    scenario: &Scenario,
-    seed: u64,
+    (scenario, seed, own): (&Scenario, u64, Vec<CustomQdisc>),
     settings: Settings,
     closing: &AtomicBool,
     ready: &Sender<Result<Namespaces, Failed>>,
@@ -126,7 +126,7 @@ fn relay(
         }
     };
     let class = scheduling::prefer();
-    let mut open = Open::new(scenario, seed, devices);
+    let mut open = Open::new((scenario, seed, own), devices);
     let _awaited = ready.send(Ok(namespaces)).is_ok();
     while !closing.load(Ordering::Relaxed) {
         open.turn()?;
@@ -149,8 +149,8 @@ struct Open {
 }
 
 impl Open {
-    fn new(scenario: &Scenario, seed: u64, devices: [Device; 2]) -> Open {
-        let plan = topology::network_under(scenario, seed, Vec::new());
+    fn new((scenario, seed, own): (&Scenario, u64, Vec<CustomQdisc>), devices: [Device; 2]) -> Open {
+        let plan = topology::network_under(scenario, seed, own);
         let routes = plan
             .flows
             .first()

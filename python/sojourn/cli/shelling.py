@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sojourn.cli import printing
-from sojourn.errors import InputError, Interrupted, SojournError
+from sojourn.errors import InputError, Interrupted, LawFailed, SojournError
 
 if TYPE_CHECKING:
+    from sojourn.resolve import Setup
     from sojourn.scenario import Scenario
 
 __all__ = ["Lab", "run"]
@@ -43,25 +44,29 @@ class Lab:
 def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     """Open the links, run the command or a shell, and print what the qdiscs did."""
     from sojourn import live
-    from sojourn.live import CLIENT, CLIENT6, SERVER, SERVER6
+    from sojourn.live import CLIENT, CLIENT6, SERVER, SERVER6, LawStopped
     from sojourn.result import trust
     from sojourn.scenario import load_as
 
     usual = [[word.format(v4=SERVER, v6=SERVER6) for word in one] for one in SERVERS]
     own = _given(servers) or [one for one in usual if shutil.which(one[0])]
-    scenario = _single(load_as(lab.file, lab.overrides, "--set"), lab.qdiscs)
+    setup = _single(load_as(lab.file, lab.overrides, "--set"), lab.qdiscs)
     names = ", ".join(dict.fromkeys(one[0] for one in own)) or "no server"
     end = "shell" if command is None else "command"
     ends = (
         f"server {SERVER} ({names}), this end {CLIENT}; of IPv6, where there is one, {SERVER6} and {CLIENT6}"
     )
     printing.remark([f"{ends}; the lab ends with the {end}"])
-    served = live.shell(scenario, lab.seed, _command(command), own)
+    try:
+        served = live.shell(setup.scenario, lab.seed, _command(command), own, law=setup.law)
+    except LawStopped as failure:
+        raise LawFailed(f"{setup.label}: {failure}", None) from None
     for one in served.links:
         wait = one["sojourn_mean_s"]
         mean = "" if wait is None else f"; mean sojourn {1e3 * wait:.3g} ms"
+        qdisc = one["qdisc"] or setup.label.removeprefix(f"{one['link']}=")
         printing.say(
-            f"{one['link']}, {one['qdisc']}: {one['delivered']} packets delivered, {one['dropped']} dropped, "
+            f"{one['link']}, {qdisc}: {one['delivered']} packets delivered, {one['dropped']} dropped, "
             f"{one['marked']} marked{mean}"
         )
     printing.say(trust.line(served.trust))
@@ -81,7 +86,7 @@ def _how(code: int) -> str:
     return f"with code {code}" if code > 0 else f"by {signal.Signals(-code).name}"
 
 
-def _single(scenario: Scenario, qdiscs: Sequence[str]) -> Scenario:
+def _single(scenario: Scenario, qdiscs: Sequence[str]) -> Setup:
     """The scenario under the one qdisc of the options. Raises `InputError`."""
     from sojourn.resolve import under_qdisc
     from sojourn.simulate.plan import check_plant
@@ -89,13 +94,11 @@ def _single(scenario: Scenario, qdiscs: Sequence[str]) -> Scenario:
     if len(qdiscs) > 1:
         raise InputError("--qdisc: is given several times; expected one with --shell")
     setup = under_qdisc(scenario, qdiscs[0] if qdiscs else None, "--qdisc", scheduled=True)
-    if setup.law is not None:
-        raise InputError("--qdisc: a law in Python has no shell; expected one of 'sojourn list qdiscs'")
     try:
         check_plant(setup.scenario, "live")
     except InputError as error:
         raise InputError(*(f"--shell: {line}" for line in error.lines)) from None
-    return setup.scenario
+    return setup
 
 
 def _given(given: Sequence[str]) -> list[list[str]]:

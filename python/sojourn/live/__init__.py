@@ -47,19 +47,20 @@ def measure(
     Raises `MissingError` where the machine does not allow it, `InputError` for a law that no other process
     can have, `LawStopped` for one that failed, `Cancelled`, and `OSError`.
     """
-    try:
-        request = pickled(Single(scenario, seed, law, trace))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"--plant live: a law in Python cannot go to the process of the run ({error}); "
-            "expected one of a file, as FILE.py:CLASS, or of a module"
-        ) from None
+    request = _request(Single(scenario, seed, law, trace))
     with serving(request, start_new_session=True) as process:
         found: LiveRun = followed(process, ticket)
         return found
 
 
-def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequence[Sequence[str]]) -> Served:
+def shell(
+    scenario: Scenario,
+    seed: int,
+    command: Sequence[str],
+    servers: Sequence[Sequence[str]],
+    *,
+    law: LawTemplate | None = None,
+) -> Served:
     """Run a command at the senders' end of a scenario's links, with our stdin, stdout and stderr.
 
     The servers run at the other end, and end with it. An interrupt at the terminal is the command's alone;
@@ -68,10 +69,11 @@ def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequen
     files = [os.dup(number) for number in range(3)]
     try:
         with passing_stops_to() as passing:
-            request = pickled(
+            request = _request(
                 Command(
                     scenario,
                     seed,
+                    law,
                     command=list(command),
                     servers=list(map(list, servers)),
                     files=files,
@@ -86,3 +88,14 @@ def shell(scenario: Scenario, seed: int, command: Sequence[str], servers: Sequen
     finally:
         for number in files:
             os.close(number)
+
+
+def _request(request: Single | Command) -> bytes:
+    """A request in bytes. Raises `InputError` for a law that no other process can have."""
+    try:
+        return pickled(request)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"--plant live: a law in Python cannot go to the process of the run ({error}); "
+            "expected one of a file, as FILE.py:CLASS, or of a module"
+        ) from None

@@ -116,7 +116,7 @@ class Served:
 
     #: The command's exit code; -N where signal N ended it.
     code: int
-    #: Of each qdisc: its link, counts and mean sojourn.
+    #: Of each qdisc: its name, its link, counts and mean sojourn. A law in Python has None for its name.
     links: list[dict[str, Any]]
     trust: dict[str, float | int | str | None]
     #: A signal to stop had it terminated.
@@ -129,6 +129,7 @@ class Command:
 
     scenario: Scenario
     seed: int
+    law: LawTemplate | None
     command: list[str]
     servers: list[list[str]]
     #: Files of the command: stdin, stdout and stderr.
@@ -139,11 +140,11 @@ class Command:
     signals: list[int]
 
     def answer(self, _send: Send, ticket: _core.Ticket) -> Served:
-        """Run the command to its end; it is terminated where the ticket is cancelled."""
+        """Run the command to its end; it is terminated where the ticket is cancelled, or the law fails."""
         for number in self.signals:
             signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self.signals)
-        links = _core.Shell(self.scenario, self.seed)
+        links = _core.Shell(self.scenario, self.seed, self.law)
         with contextlib.ExitStack() as stack:
             links.enter(1)
             for server in self.servers:
@@ -156,8 +157,10 @@ class Command:
             if links.has_v6:
                 environment |= {"SOJOURN_SERVER6": SERVER6, "SOJOURN_CLIENT6": CLIENT6}
             with self._started(self.command, self.files, environment) as running:
-                code = _ended(running, ticket)
-        return Served(code, *links.close())
+                code = _ended(running, ticket, links)
+        served = Served(code, *links.close())
+        links.check()
+        return served
 
     def _started(
         self, command: Iterable[str], files: Sequence[int], environment: dict[str, str]
@@ -190,14 +193,14 @@ except OSError as error:
 _PATIENCE_S = 5.0
 
 
-def _ended(running: subprocess.Popen[bytes], ticket: _core.Ticket) -> int:
+def _ended(running: subprocess.Popen[bytes], ticket: _core.Ticket, links: _core.Shell) -> int:
     """The code of a command at its end."""
     deadline: float | None = None
     while True:
         try:
             return running.wait(timeout=0.1)
         except subprocess.TimeoutExpired:
-            if ticket.cancelled and deadline is None:
+            if (ticket.cancelled or links.has_failed) and deadline is None:
                 running.terminate()
                 deadline = time.monotonic() + _PATIENCE_S
             if deadline is not None and time.monotonic() > deadline:

@@ -79,7 +79,7 @@ def _listen(ticket: _core.Ticket) -> None:
 
 def _of_law(error: _core.LawError, request: Single | Command | None) -> Exception:
     """The failure of a law in Python, with its line of code."""
-    law = request.law if isinstance(request, Single) else None
+    law = None if request is None else request.law
     if law is None:
         return OSError(_text(error))
     from sojourn.custom.lines import failure_of

@@ -90,6 +90,11 @@ impl Failure {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// There is one.
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Stores the error, with the failed object as its `object`: a run may have several. Ctrl-C is not overwritten.
     fn leave(&self, py: Python<'_>, error: PyErr, object: &Py<PyAny>) {
         // Without the attribute the message only loses its line of code.

@@ -1,6 +1,7 @@
 //! Runs of the live plant.
 
 use super::{Drive, holding_the_lock};
+use crate::callbacks::Failure;
 use crate::errors::{LiveRefused, invalid};
 use crate::scenario::Scenario;
 use pyo3::exceptions::PyOSError;
@@ -27,7 +28,7 @@ pub(crate) fn leave_machine() -> PyResult<()> {
 /// Rejects a scenario that the live plant does not carry, with a line for each unsupported part.
 #[pyfunction]
 pub(crate) fn check_live(scenario: &Bound<'_, Scenario>) -> PyResult<()> {
-    let scenario = scenario.get().for_a_run(scenario.py(), &crate::callbacks::Failure::default())?;
+    let scenario = scenario.get().for_a_run(scenario.py(), &Failure::default())?;
     let errors = sojourn_live::errors(&scenario);
     if errors.is_empty() { Ok(()) } else { Err(invalid(errors)) }
 }
@@ -85,39 +86,65 @@ impl Drive for Live {
 
 /// The links of a scenario between two namespaces, for programs that enter them.
 #[pyclass(module = "sojourn._core")]
-pub(crate) struct Shell(Option<sojourn_live::shell::Shell>);
+pub(crate) struct Shell {
+    /// None: they are closed.
+    open: Option<sojourn_live::shell::Shell>,
+    /// Of a law in Python.
+    failure: Failure,
+    /// Links that have it.
+    replaced: Vec<String>,
+}
 
 #[pymethods]
 impl Shell {
-    /// Open them, in a process that has left the machine. Raises `LiveRefused` and `OSError`.
+    /// Open them, in a process that has left the machine, under a law in Python where there is a template of one.
+    /// Raises `LiveRefused` and `OSError`.
     #[new]
-    fn new(py: Python<'_>, scenario: &Bound<'_, Scenario>, seed: u64) -> PyResult<Shell> {
-        let scenario = scenario.get().for_a_run(py, &crate::callbacks::Failure::default())?;
-        let open = py.detach(|| sojourn_live::shell::Shell::open(&scenario, seed));
-        Ok(Shell(Some(open.map_err(raised)?)))
+    #[pyo3(signature = (scenario, seed, law = None))]
+    fn new(scenario: &Bound<'_, Scenario>, seed: u64, law: Option<&Bound<'_, PyAny>>) -> PyResult<Shell> {
+        let (py, given) = (scenario.py(), scenario.get());
+        let failure = Failure::default();
+        let scenario = given.for_a_run(py, &failure)?;
+        let (own, _) = law.map_or_else(|| Ok((Vec::new(), false)), |law| given.customs(law, &failure))?;
+        let links = &scenario.topology.links;
+        let places = law.iter().flat_map(|_| scenario.topology.replaceable());
+        let replaced = places.map(|link| links[link].name.clone()).collect();
+        let open = py.detach(|| sojourn_live::shell::Shell::open(&scenario, seed, own));
+        Ok(Shell { open: Some(open.map_err(raised)?), failure, replaced })
+    }
+
+    /// The law has failed: it passes all packets from then on.
+    #[getter]
+    fn has_failed(&self) -> bool {
+        self.failure.is_there()
+    }
+
+    /// Raise the `LawError` of a law that has failed.
+    fn check(&self) -> PyResult<()> {
+        self.failure.take().map_or(Ok(()), Err)
     }
 
     /// Move this thread into the senders' namespace (0) or the receivers' (1).
     fn enter(&mut self, place: usize) -> PyResult<()> {
-        let open = self.0.as_mut().filter(|_| place < 2);
+        let open = self.open.as_mut().filter(|_| place < 2);
         Ok(open.ok_or_else(|| PyOSError::new_err("there is no such namespace"))?.enter(place)?)
     }
 
     /// There are addresses of IPv6.
     #[getter]
     fn has_v6(&self) -> bool {
-        self.0.as_ref().is_some_and(sojourn_live::shell::Shell::has_v6)
+        self.open.as_ref().is_some_and(sojourn_live::shell::Shell::has_v6)
     }
 
-    /// Close them: a dict of each link's qdisc, and the trust.
+    /// Close them: a dict of each link's qdisc, whose name is None where it is the law in Python, and the trust.
     #[allow(clippy::type_complexity, reason = "as Python has it")]
     fn close<'py>(&mut self, py: Python<'py>) -> PyResult<(Vec<Bound<'py, PyDict>>, Bound<'py, PyDict>)> {
-        let open = self.0.take().ok_or_else(|| PyOSError::new_err("it is closed"))?;
+        let open = self.open.take().ok_or_else(|| PyOSError::new_err("it is closed"))?;
         let (links, traffic, trust, counters) = py.detach(|| open.close()).map_err(raised)?;
         let dict = |at: sojourn_live::shell::AtLink| {
             let dict = PyDict::new(py);
+            dict.set_item("qdisc", (!self.replaced.contains(&at.link)).then_some(at.qdisc))?;
             dict.set_item("link", at.link)?;
-            dict.set_item("qdisc", at.qdisc)?;
             dict.set_item("delivered", at.counts.delivered)?;
             dict.set_item("dropped", at.counts.dropped())?;
             dict.set_item("marked", at.counts.marked)?;
