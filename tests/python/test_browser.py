@@ -449,6 +449,19 @@ def test_paper_breaks_within_sections_and_has_no_arrows_of_sorting(browser, page
     assert set(browser.evaluate(inside % "figure, tr")) == {"avoid"}
 
 
+def test_paper_has_all_columns_of_wide_tables(browser, tmp_path):
+    """In the width of A4 within its margins; paper does not scroll."""
+    scenario = sj.load("home/evening", {"duration": "8 s", "warmup": "3 s"})
+    written = sj.run(scenario, qdiscs=["tail_drop", "pie"], seeds=[1, 2, 3]).report(tmp_path / "page.html")
+    browser.open(written, 673)
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    tables = "[...document.querySelectorAll('main table')].filter((one) => one.checkVisibility())"
+    assert browser.evaluate(f"{tables}.length") > 5
+    assert browser.evaluate(f"Math.max(...{tables}.map((one) => one.getBoundingClientRect().right))") <= 673
+    flows = "getComputedStyle(document.querySelector('.scroll')).overflowX"
+    assert browser.evaluate(flows) == "visible"
+
+
 def test_without_scripts_the_still_pictures_remain(browser, page, tmp_path):
     bare = tmp_path / "bare.html"
     text = page.read_text()
