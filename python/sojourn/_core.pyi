@@ -610,6 +610,9 @@ class Shell:
 def leave_machine() -> None:
     """Move this process, of one thread, out of the machine's network for good. Raises `LiveRefused`."""
 
+def end_with_parent() -> None:
+    """End this process once no other can write to its stdin, whatever runs in Python."""
+
 def check_packet(scenario: Scenario) -> None:
     """Raise `ScenarioError`, with a line for each part that the packet plant does not simulate."""
 

@@ -3,12 +3,14 @@
 import contextlib
 import json
 import os
+import pty
 import random
 import re
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,8 @@ import pytest
 
 import sojourn as sj
 from sojourn import live as live_process
+from sojourn import stops
+from sojourn._core import Cancelled
 from sojourn.report.page import page
 from sojourn.result import Row, trust
 
@@ -232,15 +236,18 @@ def test_a_run_interrupted_beside_finished_ones_or_in_its_warm_up_is_left_out(li
     assert sj.Result.read(folder / "out").qdiscs == ["pi2"]
 
 
-def _interrupted(folder, stop, after_s, *arguments):
-    """A command in a group of its own that `stop` ends some seconds after its first run has begun."""
+def _interrupted(folder, stop, after_s, *arguments, ready=None):
+    """A command in a group of its own that `stop` ends some seconds after its first run has begun.
+
+    Or after a file is there.
+    """
     command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, cwd=folder, stdout=pipe, stderr=pipe, text=True, process_group=0
     ) as process:
         deadline = time.monotonic() + 30
-        while not _has_begun(process.pid):
+        while not (_has_begun(process.pid) if ready is None else ready.exists()):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -359,13 +366,61 @@ def test_the_failure_of_a_law_in_python_is_named_with_its_line(live, folder):
         sj.run(scenario, qdiscs=f"{folder / 'bad.py'}:Bad", plants="live")
 
 
-def test_one_interrupt_ends_a_law_in_python_that_does_not_return(live, folder):
+#: Updates that do not return: in C with Python's lock, in Python, and in C without the lock.
+STUCK = {
+    "lock": "__import__('re').match('(a+)+$', 60 * 'a' + 'b')",
+    "loop": "exec('while True: pass')",
+    "sleep": "__import__('time').sleep(1e6)",
+}
+
+
+def _stuck(folder, how):
+    (folder / "stuck.py").write_text(MINE.replace("return 0.0", STUCK[how]))
+    return "stuck.py:Mine"
+
+
+@pytest.mark.thinned(3)
+@pytest.mark.parametrize("how", STUCK)
+def test_one_interrupt_ends_a_law_in_python_that_does_not_return(live, folder, how):
     live(*SHORT)
-    (folder / "stuck.py").write_text(MINE.replace("return 0.0", "exec('while True: pass')"))
-    arguments = ("lab", "live.toml", "--qdisc", "stuck.py:Mine")
+    arguments = ("lab", "live.toml", "--qdisc", _stuck(folder, how))
     done = _interrupted(folder, _sent(signal.SIGINT), 1.0, *arguments)
     assert done.returncode == 130, done.stderr
     assert "interrupted; none of 1 runs had finished" in done.stderr
+
+
+def test_a_law_that_does_not_return_ends_with_the_command(live, folder):
+    """Also where it holds Python's lock, and its parent is killed."""
+    live(*SHORT)
+    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--qdisc", _stuck(folder, "lock")]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        children = _children(process.pid)
+        time.sleep(2)
+        process.kill()
+    end = time.monotonic() + 10
+    while any(_is_running(child) for child in children):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _is_running(process):
+    with contextlib.suppress(OSError):
+        return " Z " not in Path(f"/proc/{process}/stat").read_text()
+    return False
+
+
+@pytest.mark.thinned(2)
+@pytest.mark.parametrize(
+    ("command", "stop", "code"), [("true", None, 1), ("exec sleep 60", signal.SIGTERM, 130)]
+)
+def test_a_law_that_does_not_return_ends_with_the_shell(live, folder, command, stop, code):
+    live(*SHORT)
+    arguments = ("lab", "live.toml", "--qdisc", _stuck(folder, "loop"), "--shell", "--server", "true")
+    stopping = _sent(stop) if stop else lambda _process: None
+    done = _interrupted(folder, stopping, 0.5, *arguments, "--command", command)
+    assert done.returncode == code, done.stderr
+    line = "interrupted; the command was ended" if stop else "a law in Python does not return"
+    assert line in done.stderr
 
 
 MINE = """
@@ -386,7 +441,7 @@ except sj.InputError as error:
 FROM_A_MODULE = ("from beside import Mine\n" + RUN, "['Mine']")
 FROM_THE_PROGRAM = (
     MINE + RUN,
-    "--plant live: a law in Python cannot go to the process of the run (Mine is of the program itself); "
+    "live: a law in Python cannot go to the process of the run (Mine is of the program itself); "
     "expected one of a file, as FILE.py:CLASS, or of a module",
 )
 
@@ -394,7 +449,8 @@ FROM_THE_PROGRAM = (
 @pytest.mark.parametrize(("program", "printed"), [FROM_A_MODULE, FROM_THE_PROGRAM], ids=["module", "program"])
 def test_a_law_of_a_module_runs_live_and_one_of_the_program_is_named(live, folder, program, printed):
     live(*SHORT)
-    (folder / "beside.py").write_text(MINE)
+    with_init = "    def __init__(self, helper=None):\n        self.helper = helper\n"
+    (folder / "beside.py").write_text(MINE + with_init)
     (folder / "program.py").write_text(program)
     command = [sys.executable, "program.py"]
     done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=60)
@@ -611,10 +667,11 @@ def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, wri
     """Terminated, the command may finish; an interrupt that is not from its terminal changes nothing."""
     live(*SHORT)
     script = (
-        "trap 'echo TERM > wrote; exit 0' TERM; for k in 1 2 3 4 5 6 7 8; do sleep 0.5; done; echo on > wrote"
+        "trap 'echo TERM > wrote; exit 0' TERM; touch ready; "
+        "for k in 1 2 3 4 5 6 7 8; do sleep 0.5; done; echo on > wrote"
     )
     arguments = ("lab", "live.toml", "--shell", "--server", "true", "--command", script)
-    done = _interrupted(folder, stop, 0.5, *arguments)
+    done = _interrupted(folder, stop, 0.0, *arguments, ready=folder / "ready")
     assert done.returncode == code, done.stderr
     assert (folder / "wrote").read_text().strip() == written
     assert "packets delivered" in done.stdout
@@ -623,17 +680,78 @@ def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, wri
 
 def test_a_stop_of_the_shell_at_any_moment_ends_it_as_an_interrupt(live, folder):
     live(*SHORT)
-    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--shell", "--command", "exec sleep 50"]
+    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--shell", "--command", "exec sleep 500"]
     pipe = subprocess.PIPE
-    for after_s in (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5):
-        with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, process_group=0) as process:
-            assert _children(process.pid)
-            time.sleep(after_s)
-            os.killpg(process.pid, signal.SIGTERM)
-            _, errors = process.communicate(timeout=30)
-        # Before its first line of Python the signal itself ends a process.
-        assert process.returncode in (130, -signal.SIGINT), (after_s, errors)
-        assert b"sojourn lab: interrupted; " in errors
+    for stop in (_sent(signal.SIGTERM), _sent_to_the_group(signal.SIGTERM)):
+        for after_s in (0.0, 0.05, 0.1, 0.2, 0.4):
+            with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, process_group=0) as process:
+                assert _children(process.pid)
+                time.sleep(after_s)
+                stop(process.pid)
+                _, errors = process.communicate(timeout=60)
+            assert process.returncode == 130, (after_s, errors)
+            assert b"sojourn lab: interrupted; " in errors
+
+
+def test_a_stop_before_the_process_of_the_shell_is_there_is_kept(live, folder, monkeypatch):
+    live(*SHORT)
+    started = live_process.started
+
+    def late(*arguments, **how):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return started(*arguments, **how)
+
+    monkeypatch.setattr(live_process, "started", late)
+    scenario = sj.load(folder / "live.toml")
+    with stops.all_raise(), pytest.raises(Cancelled):
+        live_process.shell(scenario, 1, ["sleep", "500"], [])
+
+
+def test_a_shell_that_ends_with_130_was_not_interrupted(live, folder, monkeypatch, sojourn):
+    live(*SHORT)
+    shell = folder / "sh130"
+    shell.write_text("#!/bin/sh\nexit 130\n")
+    shell.chmod(0o755)
+    monkeypatch.setenv("SHELL", str(shell))
+    done = sojourn("lab", "live.toml", "--shell", "--server", "true")
+    assert done.returncode == 0, done.stderr
+
+
+#: The program, whose stdin becomes its terminal.
+AT_A_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "sojourn", *sys.argv[1:]])
+"""
+
+
+def test_the_terminal_is_as_before_where_a_shell_has_to_be_killed(live, folder):
+    """The shell ignores the signals that would end it, and has changed the terminal."""
+    live(*SHORT)
+    shell = folder / "stubborn"
+    shell.write_text("#!/bin/sh\ntrap '' HUP TERM\nstty -echo -icanon\ntouch ready\nsleep 500\n")
+    shell.chmod(0o755)
+    main, terminal = pty.openpty()
+    before = termios.tcgetattr(terminal)
+    with subprocess.Popen(
+        [sys.executable, "-c", AT_A_TERMINAL, "lab", "live.toml", "--shell", "--server", "true"],
+        cwd=folder,
+        stdin=terminal,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"SHELL": str(shell)},
+        start_new_session=True,
+    ) as process:
+        end = time.monotonic() + 30
+        while not (folder / "ready").exists():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert termios.tcgetattr(terminal) != before
+        process.terminate()
+        assert process.wait(timeout=60) == 130
+    assert termios.tcgetattr(terminal) == before
+    os.close(main)
+    os.close(terminal)
 
 
 def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):
@@ -641,6 +759,9 @@ def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):
     done = sojourn("lab", "live.toml", "--shell", "--server", "true", "--command", "exit 7")
     assert done.returncode == 1
     assert "--command: ended with code 7" in done.stderr
+    for number, name in ((40, "signal 40"), (9, "SIGKILL")):
+        killed = ("--server", "true", "--command", f"kill -{number} $$")
+        assert f"--command: ended by {name}" in sojourn("lab", "live.toml", "--shell", *killed).stderr
 
 
 @pytest.mark.parametrize(

@@ -497,7 +497,8 @@ def test_of_two_qdiscs_that_with_a_value_is_the_best(home, value):
 
 
 @pytest.mark.parametrize(
-    ("load", "percent"), [(1.05, "4.8"), (1.104, "9.9"), (1.1048, "10"), (2.045, "100"), (9.0, "762")]
+    ("load", "percent"),
+    [(1.0000001, "0"), (1.05, "4.8"), (1.104, "9.9"), (1.1048, "10"), (2.045, "100"), (9.0, "762")],
 )
 def test_percentages_behind_have_two_digits_and_all_before_the_point(home, load, percent):
     found = service(served(home, {"codel": load, "fq_codel": 1.0}))

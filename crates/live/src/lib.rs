@@ -32,6 +32,8 @@ mod netlink;
 #[cfg(target_os = "linux")]
 pub mod network;
 #[cfg(target_os = "linux")]
+pub mod parent;
+#[cfg(target_os = "linux")]
 pub mod plant;
 #[cfg(target_os = "linux")]
 pub mod relay;

@@ -40,7 +40,8 @@ mod _core {
     use crate::quantities::quantity;
     #[pymodule_export]
     use crate::run::{
-        LinkRun, Run, Shell, Ticket, check_fluid, check_live, check_packet, check_records, leave_machine, run,
+        LinkRun, Run, Shell, Ticket, check_fluid, check_live, check_packet, check_records, end_with_parent,
+        leave_machine, run,
     };
     #[pymodule_export]
     use crate::scenario::Scenario;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import signal
@@ -44,6 +43,7 @@ class Lab:
 def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     """Open the links, run the command or a shell, and print what the qdiscs did."""
     from sojourn import live
+    from sojourn._core import Cancelled
     from sojourn.live import CLIENT, CLIENT6, SERVER, SERVER6, LawStopped
     from sojourn.result import trust
     from sojourn.scenario import load_as
@@ -57,11 +57,14 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
         f"server {SERVER} ({names}), this end {CLIENT}; of IPv6, where there is one, {SERVER6} and {CLIENT6}"
     )
     printing.remark([f"{ends}; the lab ends with the {end}"])
+    interrupted = Interrupted(f"interrupted; the {end} was ended", None)
     try:
-        served = live.shell(setup.scenario, lab.seed, _command(command), own, law=setup.law)
+        found = live.shell(setup.scenario, lab.seed, _command(command), own, law=setup.law)
     except LawStopped as failure:
         raise LawFailed(f"{setup.label}: {failure}", None) from None
-    for one in served.links:
+    except Cancelled:
+        raise interrupted from None
+    for one in found.links:
         wait = one["sojourn_mean_s"]
         mean = "" if wait is None else f"; mean sojourn {1e3 * wait:.3g} ms"
         qdisc = one["qdisc"] or setup.label.removeprefix(f"{one['link']}=")
@@ -69,13 +72,13 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
             f"{one['link']}, {qdisc}: {one['delivered']} packets delivered, {one['dropped']} dropped, "
             f"{one['marked']} marked{mean}"
         )
-    printing.say(trust.line(served.trust))
-    if served.trust["verdict"] == "void":
+    printing.say(trust.line(found.trust))
+    if found.trust["verdict"] == "void":
         raise SojournError("void: a device dropped packets outside of the network; lower the rate")
-    if served.is_stopped or served.code in _INTERRUPTED:
-        raise Interrupted(f"interrupted; the {end} was ended", None)
-    if command is not None and served.code:
-        raise SojournError(f"--command: ended {_how(served.code)}")
+    if found.is_stopped or (command is not None and found.code in _INTERRUPTED):
+        raise interrupted
+    if command is not None and found.code:
+        raise SojournError(f"--command: ended {_how(found.code)}")
 
 
 #: Codes of a command that Ctrl-C has ended, its own and a shell's.
@@ -83,7 +86,10 @@ _INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
 def _how(code: int) -> str:
-    return f"with code {code}" if code > 0 else f"by {signal.Signals(-code).name}"
+    if code > 0:
+        return f"with code {code}"
+    names = {number.value: number.name for number in signal.Signals}
+    return f"by {names.get(-code, f'signal {-code}')}"
 
 
 def _single(scenario: Scenario, qdiscs: Sequence[str]) -> Setup:
@@ -110,9 +116,8 @@ def _given(given: Sequence[str]) -> list[list[str]]:
     return own
 
 
-def _command(text: str | None) -> list[str]:
-    shell = os.environ.get("SHELL") or "/bin/sh"
-    return [shell] if text is None else ["/bin/sh", "-c", text]
+def _command(text: str | None) -> list[str] | None:
+    return None if text is None else ["/bin/sh", "-c", text]
 
 
 def _words(option: str, text: str) -> list[str]:

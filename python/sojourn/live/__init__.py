@@ -1,14 +1,15 @@
 """A live run: a process of its own, which leaves the machine's network before anything else.
 
 `measure` starts it, follows it, and returns what it measured; `shell` has a command of the user in its place,
-with the scenario's links between it and its servers. `requests` are what such a process does, `served` is the
-process, `parent` its parent's side, and `wire` what passes between both.
+with the scenario's links between it and its servers. `requests` is the work of such a process, `child` the
+process, `parent` its parent's side, and `wire` the form of what passes between both.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +17,20 @@ from typing import TYPE_CHECKING
 
 from sojourn import _core
 from sojourn.errors import InputError
-from sojourn.live.parent import followed, passing_stops_to, serving
-from sojourn.live.requests import CLIENT, CLIENT6, SERVER, SERVER6, Command, LiveLink, LiveRun, Served, Single
+from sojourn.live import terminal
+from sojourn.live.parent import cancelling, followed, started
+from sojourn.live.requests import (
+    CLIENT,
+    CLIENT6,
+    PATIENCE_S,
+    SERVER,
+    SERVER6,
+    LiveLink,
+    LiveRun,
+    RunRequest,
+    ShellRequest,
+    ShellResult,
+)
 from sojourn.live.wire import LawStopped, pickled
 
 if TYPE_CHECKING:
@@ -32,7 +45,7 @@ __all__ = [
     "LawStopped",
     "LiveLink",
     "LiveRun",
-    "Served",
+    "ShellResult",
     "measure",
     "shell",
 ]
@@ -47,55 +60,54 @@ def measure(
     Raises `MissingError` where the machine does not allow it, `InputError` for a law that no other process
     can have, `LawStopped` for one that failed, `Cancelled`, and `OSError`.
     """
-    request = _request(Single(scenario, seed, law, trace))
-    with serving(request, start_new_session=True) as process:
-        found: LiveRun = followed(process, ticket)
+    request = _pickled(RunRequest(scenario, seed, law, trace))
+    with started(request, start_new_session=True) as process:
+        found: LiveRun = followed(process, ticket, PATIENCE_S)
         return found
 
 
 def shell(
     scenario: Scenario,
     seed: int,
-    command: Sequence[str],
+    command: Sequence[str] | None,
     servers: Sequence[Sequence[str]],
     *,
     law: LawTemplate | None = None,
-) -> Served:
-    """Run a command at the senders' end of a scenario's links, with our stdin, stdout and stderr.
+) -> ShellResult:
+    """Run a command, or the user's shell, at the senders' end of a scenario's links, with our standard files.
 
     The servers run at the other end, and end with it. An interrupt at the terminal is the command's alone;
-    other signals to stop terminate it. Raises as `measure`.
+    other signals to stop end it. Raises as `measure`; `Cancelled` where it does not end.
     """
-    files = [os.dup(number) for number in range(3)]
-    try:
-        with passing_stops_to() as passing:
-            request = _request(
-                Command(
-                    scenario,
-                    seed,
-                    law,
-                    command=list(command),
-                    servers=list(map(list, servers)),
-                    files=files,
-                    environment=dict(os.environ),
-                    signals=passing.signals,
-                )
+    own_shell = [os.environ.get("SHELL") or "/bin/sh"]
+    ticket = _core.Ticket()
+    with terminal.kept(), terminal.files() as files, cancelling(ticket) as stops:
+        request = _pickled(
+            ShellRequest(
+                scenario,
+                seed,
+                law,
+                command=list(command or own_shell),
+                servers=list(map(list, servers)),
+                files=files,
+                environment=dict(os.environ),
+                stops=stops,
+                ending=signal.SIGHUP if command is None else signal.SIGTERM,
             )
-            with serving(request, pass_fds=files) as process:
-                passing.to(process)
-                found: Served = followed(process, None)
-        return replace(found, is_stopped=passing.has_passed)
-    finally:
-        for number in files:
-            os.close(number)
+        )
+        with started(request, pass_fds=files) as process:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
+            # The command's time to end, and the links'.
+            found: ShellResult = followed(process, ticket, 2 * PATIENCE_S)
+    return replace(found, is_stopped=ticket.cancelled)
 
 
-def _request(request: Single | Command) -> bytes:
+def _pickled(request: RunRequest | ShellRequest) -> bytes:
     """A request in bytes. Raises `InputError` for a law that no other process can have."""
     try:
         return pickled(request)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
-            f"--plant live: a law in Python cannot go to the process of the run ({error}); "
+            f"live: a law in Python cannot go to the process of the run ({error}); "
             "expected one of a file, as FILE.py:CLASS, or of a module"
         ) from None

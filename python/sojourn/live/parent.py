@@ -5,124 +5,137 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from sojourn import _core, stops
 from sojourn.errors import InputError, MissingError
-from sojourn.live.wire import END, write_all
+from sojourn.live.wire import END, receive, send
 
-__all__ = ["Passing", "followed", "passing_stops_to", "serving"]
+__all__ = ["cancelling", "followed", "started"]
 
 #: The variable that demands a kind of device, and the kinds. Without it: TUN, else AF_PACKET.
 DEVICE, DEVICES = "SOJOURN_LIVE_DEVICE", ("tun", "packet")
-#: Time that a run which is to end may make no progress, s.
-_PATIENCE_S = 5.0
 
 
 @contextlib.contextmanager
-def serving(request: bytes, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that serves a request, and writes messages to its stdout; it is killed in the end."""
+def started(request: bytes, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of a request; it is killed in the end."""
     device = os.environ.get(DEVICE)
     if device is not None and device not in DEVICES:
         raise InputError(f'{DEVICE}: is "{device}"; expected {" or ".join(DEVICES)}')
     # No module of the folder that we are in.
-    command = [sys.executable, "-P", "-c", "from sojourn.live.served import serve; serve()"]
+    command = [sys.executable, "-P", "-c", "from sojourn.live.child import serve; serve()"]
     paths = [_home(), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment, **how) as process:
         try:
-            # A process that has ended, or refused the machine, does not read it; its messages say why.
+            # One that has ended by now does not read, as where the machine refuses it: a message has why.
             with contextlib.suppress(BrokenPipeError):
                 for part in (pickle.dumps(sys.path), request):
-                    write_all(_stdin(process), len(part).to_bytes(8, "big") + part)
+                    send(_stdin(process), part)
             yield process
         finally:
             process.kill()
 
 
-def followed(process: subprocess.Popen[bytes], ticket: _core.Ticket | None) -> Any:
+def followed(process: subprocess.Popen[bytes], ticket: _core.Ticket, patience_s: float) -> Any:
     """Follow a request up to its answer.
 
-    A run that is to end and makes no progress, as in an endless loop of a law, is cancelled.
+    Where the ticket is cancelled the process is to end. It has `patience_s` for that, and again after each
+    progress; a law in Python that does not return makes none, and the run is cancelled without an answer.
     """
+    end = _End(process, ticket, patience_s)
+    while True:
+        end.check()
+        message = _next_of(process)
+        if message is None:
+            continue
+        kind, content = message
+        match kind:
+            case "progress":
+                if content != ticket.progress:
+                    end.put_off()
+                ticket.progress = content
+            case "closing":
+                end.begin()
+            case "done":
+                return content
+            case "refused":
+                raise MissingError(*_advice(*content))
+            case "cancelled":
+                raise _core.Cancelled(content)
+            case _:
+                raise content
+
+
+class _End:
+    """The end of a process, which is to come within some time once it has begun."""
+
+    def __init__(self, process: subprocess.Popen[bytes], ticket: _core.Ticket, patience_s: float) -> None:
+        self._process, self._ticket, self._patience_s = process, ticket, patience_s
+        self._is_sent = False
+        self._deadline: float | None = None
+
+    def begin(self) -> None:
+        """The process is to end from now on."""
+        self._deadline = time.monotonic() + self._patience_s
+
+    def put_off(self) -> None:
+        """It has all of the time again, if it is to end."""
+        if self._deadline is not None:
+            self.begin()
+
+    def check(self) -> None:
+        """Pass a cancelled ticket on. Raises `Cancelled`, or `OSError`, where the process does not end."""
+        if self._ticket.cancelled and not self._is_sent:
+            self._is_sent = True
+            self.begin()
+            # A process that has ended by now has left its answer.
+            with contextlib.suppress(OSError):
+                os.write(_stdin(self._process), END)
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            if self._is_sent:
+                raise _core.Cancelled("the run does not end")
+            raise OSError("a law in Python does not return")
+
+
+def _next_of(process: subprocess.Popen[bytes]) -> tuple[str, Any] | None:
+    """The next message of a process; None: it has sent none for some time."""
     assert process.stdout is not None
-    is_ending, moved = False, time.monotonic()
-    with open(process.stdout.fileno(), "rb", closefd=False) as messages:
-        while True:
-            try:
-                kind, content = pickle.load(messages)
-            except (EOFError, pickle.UnpicklingError):
-                raise OSError("the process of the run ended without a result") from None
-            match kind:
-                case "progress" if ticket is not None:
-                    if ticket.progress != content or not is_ending:
-                        ticket.progress, moved = content, time.monotonic()
-                    if ticket.cancelled and not is_ending:
-                        is_ending = True
-                        _end(process)
-                    if time.monotonic() - moved > _PATIENCE_S:
-                        raise _core.Cancelled("the run does not end")
-                case "done":
-                    return content
-                case "refused":
-                    raise MissingError(*_advice(*content))
-                case "cancelled":
-                    raise _core.Cancelled(content)
-                case _:
-                    raise content
+    messages = process.stdout.fileno()
+    if not select.select([messages], [], [], stops.POLL_S)[0]:
+        return None
+    try:
+        message: tuple[str, Any] = pickle.loads(receive(messages))
+    except EOFError:
+        raise OSError("the process of the run ended without a result") from None
+    return message
 
 
 @contextlib.contextmanager
-def passing_stops_to() -> Iterator[Passing]:
-    """Leave interrupts to a command at the terminal, and pass other signals to stop on to its process.
+def cancelling(ticket: _core.Ticket) -> Iterator[list[int]]:
+    """Leave interrupts to a command at the terminal, and cancel the ticket by other signals to stop.
 
-    Signals of a whole group come to that process, too. They are blocked until `Passing.to`, so that it begins
-    with them blocked, and can ignore them.
+    These signals are blocked at first, so that a process which is started here begins with them blocked:
+    those of a whole group come to it, too, and it unblocks them when it is ready. Gives the signals.
     """
     before = stops.raising()
-    passing = Passing(list(before))
     for number in before:
-        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else passing.handle)
+        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else lambda *_: ticket.cancel())
     signal.pthread_sigmask(signal.SIG_BLOCK, before)
     try:
-        yield passing
+        yield list(before)
     finally:
         stops.restore(before)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, before)
-
-
-class Passing:
-    """Signals to stop on their way to the process of a command."""
-
-    def __init__(self, signals: list[int]) -> None:
-        self.signals = signals
-        self.has_passed = False
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def to(self, process: subprocess.Popen[bytes]) -> None:
-        """Pass them on to a process from now on."""
-        self._process = process
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.signals)
-
-    def handle(self, _number: int, _frame: FrameType | None) -> None:
-        """Pass one on."""
-        self.has_passed = True
-        if self._process is not None:
-            _end(self._process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a run early, or a command. One that has ended by itself shows it by its messages."""
-    with contextlib.suppress(OSError):
-        write_all(_stdin(process), END)
 
 
 def _stdin(process: subprocess.Popen[bytes]) -> int:
@@ -171,4 +184,4 @@ def _advice(step: str, number: int | None, text: str) -> list[str]:
     why = os.strerror(number) if number else text
     setting = "in a container, a writable /proc/sys/net (--privileged, or a user namespace of your own)"
     allow = setting if step.startswith("/proc/sys/") else _ADVICE[step]
-    return [f"--plant live: this machine refuses {step} ({why}); to allow it: {allow}"]
+    return [f"live: this machine refuses {step} ({why}); to allow it: {allow}"]

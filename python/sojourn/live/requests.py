@@ -1,4 +1,4 @@
-"""What the process of a live run does: a run, or a command of the user."""
+"""The work of the process of a live run: a run, or a command of the user."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
@@ -27,14 +28,15 @@ if TYPE_CHECKING:
 __all__ = [
     "CLIENT",
     "CLIENT6",
+    "PATIENCE_S",
     "SERVER",
     "SERVER6",
-    "Command",
     "LiveLink",
     "LiveRun",
-    "Send",
-    "Served",
-    "Single",
+    "Message",
+    "RunRequest",
+    "ShellRequest",
+    "ShellResult",
 ]
 
 #: Addresses of the receivers' namespace, in which servers run, and of the senders'.
@@ -43,7 +45,7 @@ SERVER, CLIENT = "10.90.0.2", "10.90.0.1"
 SERVER6, CLIENT6 = "fd90::2", "fd90::1"
 
 #: Sends a message of a kind.
-Send = Callable[[str, object], None]
+Message = Callable[[str, object], None]
 
 # ---- A run --------------------------------------------------------------------------------------------
 
@@ -81,7 +83,7 @@ class LiveRun:
 
 
 @dataclass(frozen=True)
-class Single:
+class RunRequest:
     """One run."""
 
     scenario: Scenario
@@ -89,42 +91,42 @@ class Single:
     law: LawTemplate | None
     trace: Path | None
 
-    def answer(self, send: Send, ticket: _core.Ticket) -> LiveRun:
+    def answer(self, message: Message, ticket: _core.Ticket) -> LiveRun:
         """The measurements; sends the progress meanwhile. A run whose ticket is cancelled ends early."""
         # Each flow has up to three sockets.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-        threading.Thread(target=_report, args=(ticket, send), daemon=True).start()
+        threading.Thread(target=_report, args=(ticket, message), daemon=True).start()
         run = _core.run(self.scenario, self.seed, ticket, law=self.law, plant="live", trace=self.trace)
         return LiveRun.of(run)
 
 
-def _report(ticket: _core.Ticket, send: Send) -> None:
-    """Send the progress some times a second; a parent that is gone ends the process."""
+def _report(ticket: _core.Ticket, message: Message) -> None:
+    """Send the progress ten times a second until the run is done."""
     while ticket.progress < 1.0:
         time.sleep(0.1)
         if ticket.progress < 1.0:
-            send("progress", ticket.progress)
+            message("progress", ticket.progress)
 
 
 # ---- A command ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Served:
-    """What the links did for a command of the user."""
+class ShellResult:
+    """A command of the user that has ended, and what the qdiscs did."""
 
     #: The command's exit code; -N where signal N ended it.
     code: int
     #: Of each qdisc: its name, its link, counts and mean sojourn. A law in Python has None for its name.
     links: list[dict[str, Any]]
     trust: dict[str, float | int | str | None]
-    #: A signal to stop had it terminated.
+    #: A signal to stop had it ended.
     is_stopped: bool = False
 
 
 @dataclass(frozen=True)
-class Command:
+class ShellRequest:
     """A command at the senders' end, and servers at the receivers'."""
 
     scenario: Scenario
@@ -136,72 +138,80 @@ class Command:
     files: list[int]
     #: The user's environment, as the command and the servers have it.
     environment: dict[str, str]
-    #: Signals that end the command as usual; this process ignores them.
-    signals: list[int]
+    #: Signals to stop, which are the command's alone.
+    stops: list[int]
+    #: Signal that ends the command: a shell in a terminal ignores SIGTERM.
+    ending: signal.Signals
 
-    def answer(self, _send: Send, ticket: _core.Ticket) -> Served:
+    def answer(self, message: Message, ticket: _core.Ticket) -> ShellResult:
         """Run the command to its end; it is terminated where the ticket is cancelled, or the law fails."""
-        for number in self.signals:
-            signal.signal(number, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.signals)
+        for number in self.stops:
+            # Ignored ones would be so in what is started, too.
+            signal.signal(number, _do_nothing)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
         links = _core.Shell(self.scenario, self.seed, self.law)
         with contextlib.ExitStack() as stack:
             links.enter(1)
             for server in self.servers:
                 nothing = subprocess.DEVNULL
-                running = self._started(server, [nothing] * 3, self.environment)
+                running = _started(server, [nothing] * 3, self.environment)
                 stack.callback(running.wait)
                 stack.callback(running.kill)
             links.enter(0)
             environment = self.environment | {"SOJOURN_SERVER": SERVER, "SOJOURN_CLIENT": CLIENT}
             if links.has_v6:
                 environment |= {"SOJOURN_SERVER6": SERVER6, "SOJOURN_CLIENT6": CLIENT6}
-            with self._started(self.command, self.files, environment) as running:
-                code = _ended(running, ticket, links)
-        served = Served(code, *links.close())
+            ticket.check()
+            with _started(self.command, self.files, environment) as running:
+                code = self._ended(running, ticket, links)
+        message("closing", None)
+        result = ShellResult(code, *links.close())
         links.check()
-        return served
+        return result
 
-    def _started(
-        self, command: Iterable[str], files: Sequence[int], environment: dict[str, str]
-    ) -> subprocess.Popen[bytes]:
-        """A command that is killed when this process ends, and has the usual signals."""
-        # Python ignores two, and what it starts would, too.
-        usual = {*self.signals, signal.SIGPIPE, signal.SIGXFSZ}
-        numbers = ",".join(str(int(number)) for number in usual)
-        start = [sys.executable, "-ISc", _START, str(os.getpid()), numbers, *command]
-        stdin, stdout, stderr = files
-        return subprocess.Popen(start, stdin=stdin, stdout=stdout, stderr=stderr, env=environment)
+    def _ended(self, running: subprocess.Popen[bytes], ticket: _core.Ticket, links: _core.Shell) -> int:
+        """The code of a command at its end."""
+        deadline: float | None = None
+        while True:
+            try:
+                return running.wait(timeout=0.1)
+            except subprocess.TimeoutExpired:
+                if (ticket.cancelled or links.has_failed) and deadline is None:
+                    running.send_signal(self.ending)
+                    deadline = time.monotonic() + PATIENCE_S
+                if deadline is not None and time.monotonic() > deadline:
+                    running.kill()
 
 
-#: PR_SET_PDEATHSIG of prctl(2) is 1; a parent that had ended before sends no signal.
+#: Time that a command has to end, s.
+PATIENCE_S = 5.0
+
+
+def _do_nothing(_number: int, _frame: FrameType | None) -> None:
+    pass
+
+
+def _started(
+    command: Iterable[str], files: Sequence[int], environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    """A command that is killed when this process ends, and has the usual signals."""
+    start = [sys.executable, "-ISc", _START, str(os.getpid()), *command]
+    stdin, stdout, stderr = files
+    return subprocess.Popen(start, stdin=stdin, stdout=stdout, stderr=stderr, env=environment)
+
+
+#: PR_SET_PDEATHSIG of prctl(2) is 1; a parent that had ended before sends no signal. Python ignores two
+#: signals, and what it starts would, too.
 _START = """
 import ctypes, os, signal, sys
-_, parent, numbers, *command = sys.argv
+_, parent, *command = sys.argv
 ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 if os.getppid() != int(parent):
     sys.exit(1)
-for number in map(int, numbers.split(",")):
-    signal.signal(number, signal.SIG_DFL)
+for one in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+    signal.signal(one, signal.SIG_DFL)
 try:
     os.execvp(command[0], command)
 except OSError as error:
     sys.exit(f"{command[0]}: {error.strerror}")
 """
-
-#: Time that a command has to end after SIGTERM, s.
-_PATIENCE_S = 5.0
-
-
-def _ended(running: subprocess.Popen[bytes], ticket: _core.Ticket, links: _core.Shell) -> int:
-    """The code of a command at its end."""
-    deadline: float | None = None
-    while True:
-        try:
-            return running.wait(timeout=0.1)
-        except subprocess.TimeoutExpired:
-            if (ticket.cancelled or links.has_failed) and deadline is None:
-                running.terminate()
-                deadline = time.monotonic() + _PATIENCE_S
-            if deadline is not None and time.monotonic() > deadline:
-                running.kill()

@@ -1,7 +1,7 @@
-"""Requests and messages between a command and the process of its live run.
+"""Requests and messages between a command and the process of its live run, each behind its length.
 
-A request is the parent's path of modules and, pickled for itself, what to do: a law may be of a module on
-that path. Any byte after it ends the run early, and the end of the file ends the process.
+A request is the parent's path of modules and, pickled for itself, the work: a law may be of a module on that
+path. Any byte after it ends the run early, and the end of the file ends the process.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ import operator
 import os
 import pickle
 import sys
+from types import FunctionType
 from typing import Any
 
-__all__ = ["END", "LawStopped", "pickled", "read_exactly", "write_all"]
+__all__ = ["END", "LawStopped", "pickled", "receive", "send"]
 
 #: Ends a run early, and a command.
 END = b"end"
+#: Bytes of a length.
+_LENGTH = 8
 
 
 class LawStopped(Exception):
@@ -34,34 +37,39 @@ class _Pickler(pickle.Pickler):
     """Pickles classes of laws in files of the user, whose modules are named by path and content."""
 
     def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, type):
-            path, _, mark = value.__module__.rpartition(" ")
-            if path.endswith(".py") and mark:
-                # As the user has written it, for messages.
-                file = vars(sys.modules[value.__module__]).get("__file__") or path
-                return _class_in, (file, value.__qualname__)
-            if value.__module__ == "__main__":
-                # Another process has another one, and to run this program there would run it twice.
-                raise pickle.PicklingError(f"{value.__qualname__} is of the program itself")
+        if not isinstance(value, type | FunctionType):
+            return NotImplemented
+        if value.__module__ == "__main__":
+            # Another process has another one, and to run this program there would run it twice.
+            raise pickle.PicklingError(f"{value.__qualname__} is of the program itself")
+        path, _, mark = value.__module__.rpartition(" ")
+        if path.endswith(".py") and mark:
+            # As the user has written it, for messages.
+            file = vars(sys.modules[value.__module__]).get("__file__") or path
+            return _of_file, (file, value.__qualname__)
         return NotImplemented
 
 
-def _class_in(path: str, name: str) -> Any:
-    """A class of a file."""
+def _of_file(path: str, name: str) -> Any:
+    """A class or a function of a file."""
     from sojourn.custom.files import module_of
 
     return operator.attrgetter(name)(module_of(path, "--qdisc"))
 
 
-def write_all(file: int, data: bytes) -> None:
-    """Write to a file by its number, without a buffer that a signal's handler could find half filled."""
-    left = memoryview(data)
+def send(file: int, part: bytes) -> None:
+    """Write a part to a file by its number."""
+    left = memoryview(len(part).to_bytes(_LENGTH, "big") + part)
     while left:
         left = left[os.write(file, left) :]
 
 
-def read_exactly(file: int, length: int) -> bytes:
-    """Read so many bytes, and none after them. Raises `EOFError`."""
+def receive(file: int) -> bytes:
+    """The next part, and no byte after it. Raises `EOFError`."""
+    return _exactly(file, int.from_bytes(_exactly(file, _LENGTH), "big"))
+
+
+def _exactly(file: int, length: int) -> bytes:
     parts = []
     while length:
         part = os.read(file, length)

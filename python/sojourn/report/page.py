@@ -222,7 +222,7 @@ def _trust(result: Result) -> str:
     """A line for each live run, the worst first; a warning if it is not good."""
     runs = trust.runs(result)
     shown = [(row, trust.named(row)) for row in runs[:MOST_NOTES]]
-    # As good as the last one, or better.
+    # The kind of the rest is that of its worst run.
     shown += [(row, f"and {len(runs) - MOST_NOTES} more") for row in runs[MOST_NOTES : MOST_NOTES + 1]]
     kinds = ["note" if row.trust["verdict"] == "good" else "warning" for row, _ in shown]
     return "".join(
@@ -299,7 +299,7 @@ def _repeat(result: Result) -> str:
 
 
 def _promise(result: Result) -> str:
-    """What a repetition gives."""
+    """Whether a repetition gives the same numbers."""
     same = "The same scenario, seeds and version give the same numbers"
     anywhere = "on any machine and with any number of workers"
     live = "Live runs do not repeat: their numbers depend on the machine and its load."

@@ -77,7 +77,7 @@ class Service:
 
     @cached_property
     def lacks(self) -> dict[Variant, list[Experience]]:
-        """What some qdiscs have no value of, as where no page is complete."""
+        """Metrics without a value under some qdiscs, as where no page is complete."""
         found: dict[Variant, list[Experience]] = {}
         for one, of in self.noticed:
             for variant in self.behind.values:
@@ -108,7 +108,7 @@ class Service:
 
     @property
     def why(self) -> str:
-        """How far it is behind, those as good, the others, and what they lack."""
+        """How far it is behind, those as good, the others, and metrics without a value."""
         (_, mean), *_ = self.ranking
         others = [pair for pair in self.ranking if pair[0] in self._rivals and pair[0] not in self.best]
         parts = []
@@ -121,7 +121,7 @@ class Service:
         if others:
             ends = wording.ends(others, self.names, _percent)
             if parts:
-                parts.append(f"the others {ends}")
+                parts.append(f"the other{'s' if len(others) > 1 else ''} {ends}")
             else:
                 first += f", against {ends}"
         return "; ".join([first, *parts, *self._lacking()])
@@ -195,6 +195,8 @@ def _noun(one: Experience) -> str:
 def _percent(found: Estimate, further: int = 0) -> str:
     """A mean logarithm as a percentage behind: two digits, and all before the point."""
     percent = 100 * math.expm1(found.mean)
+    if percent < 0.05:
+        return "0 %"
     return f"{percent:.{further}f} %" if percent >= 9.95 else f"{percent:.{2 + further}g} %"
 
 

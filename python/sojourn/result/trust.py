@@ -44,7 +44,7 @@ def voids(result: Result) -> list[Row]:
 
 
 def void_line(rows: list[Row]) -> str:
-    """What void runs lack, and what to do."""
+    """The fault of void runs, and the remedy."""
     names = ", ".join(_name(row) for row in rows)
     return (
         f"void: {names}: a device dropped packets outside of the network; for a good run, lower the rate "

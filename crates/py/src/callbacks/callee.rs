@@ -90,7 +90,7 @@ impl Failure {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// There is one.
+    /// True if a failure is stored.
     pub(crate) fn is_there(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -100,8 +100,12 @@ impl Failure {
         // Without the attribute the message only loses its line of code.
         let _ = error.value(py).setattr(intern!(py, "object"), object);
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !held.as_ref().is_some_and(|held| is_interrupt(py, held)) {
-            *held = Some(error);
+        if held.as_ref().is_some_and(|held| is_interrupt(py, held)) {
+            return;
         }
+        let before = held.replace(error);
+        // Objects of the one before may run code when they are freed, and it may wait for the lock.
+        drop(held);
+        drop(before);
     }
 }

@@ -25,6 +25,12 @@ pub(crate) fn leave_machine() -> PyResult<()> {
     sojourn_live::namespace::leave_machine().map_err(|refused| raised(Failed::Refused(refused)))
 }
 
+/// Ends this process once no other can write to its stdin, whatever runs in Python.
+#[pyfunction]
+pub(crate) fn end_with_parent() {
+    sojourn_live::parent::end_with_it();
+}
+
 /// Rejects a scenario that the live plant does not carry, with a line for each unsupported part.
 #[pyfunction]
 pub(crate) fn check_live(scenario: &Bound<'_, Scenario>) -> PyResult<()> {

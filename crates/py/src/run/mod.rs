@@ -9,7 +9,7 @@ use crate::errors::{Cancelled, invalid};
 use crate::scenario::Scenario;
 pub(crate) use link_run::LinkRun;
 use live::{Live, LiveFacts};
-pub(crate) use live::{Shell, check_live, leave_machine};
+pub(crate) use live::{Shell, check_live, end_with_parent, leave_machine};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use records::Request;

@@ -1,7 +1,7 @@
 """The process of a live run: does what its stdin has, and writes messages to what was its stdout.
 
-Its stdin stays open as long as its parent is there. The process ends with that at once, and the kernel
-removes its namespaces and devices.
+Its stdin stays open as long as its parent is there. The process ends with that at once, whatever a law in
+Python does, and the kernel removes its namespaces and devices.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import sys
 import threading
 
 from sojourn import _core
-from sojourn.live.requests import Command, Single
-from sojourn.live.wire import LawStopped, read_exactly
+from sojourn.live.requests import RunRequest, ShellRequest
+from sojourn.live.wire import LawStopped, receive, send
 
 __all__ = ["serve"]
 
@@ -23,61 +23,55 @@ _STDIN = 0
 def serve() -> None:
     """Do what the request has, and end this process."""
     try:
-        _run()
+        _serve()
     finally:
         # Threads that read or wait are left behind.
         os._exit(0)
 
 
-def _run() -> None:
-    messages = os.fdopen(os.dup(1), "wb")
+def _serve() -> None:
+    messages = os.dup(1)
     # What a law prints is no message.
     os.dup2(2, 1)
 
     one_at_a_time = threading.Lock()
 
-    def send(kind: str, content: object) -> None:
-        message = pickle.dumps((kind, content))
+    def message(kind: str, content: object) -> None:
+        part = pickle.dumps((kind, content))
         with one_at_a_time:
-            messages.write(message)
-            messages.flush()
+            send(messages, part)
 
     # First of all, while there is one thread.
     try:
         _core.leave_machine()
     except _core.LiveRefused as refused:
-        return send("refused", refused.args)
+        return message("refused", refused.args)
+    _core.end_with_parent()
     ticket = _core.Ticket()
-    request: Single | Command | None = None
+    request: RunRequest | ShellRequest | None = None
     try:
-        sys.path[:] = pickle.loads(_part())
-        packed = _part()
+        sys.path[:] = pickle.loads(receive(_STDIN))
+        packed = receive(_STDIN)
         threading.Thread(target=_listen, args=(ticket,), daemon=True).start()
         request = pickle.loads(packed)
-        send("done", request.answer(send, ticket))
+        message("done", request.answer(message, ticket))
     except _core.LiveRefused as refused:
-        send("refused", refused.args)
+        message("refused", refused.args)
     except _core.Cancelled as cancelled:
-        send("cancelled", str(cancelled))
+        message("cancelled", str(cancelled))
     except _core.LawError as error:
-        send("failed", _of_law(error, request))
+        message("failed", _of_law(error, request))
     except BaseException as error:
-        send("failed", OSError(_text(error)))
-
-
-def _part() -> bytes:
-    """The next part of the request, behind its length."""
-    return read_exactly(_STDIN, int.from_bytes(read_exactly(_STDIN, 8), "big"))
+        message("failed", OSError(_text(error)))
 
 
 def _listen(ticket: _core.Ticket) -> None:
-    """Cancel the run where the parent ends it, and end with the parent."""
+    """Cancel the run where the parent ends it."""
     while os.read(_STDIN, 4096):
         ticket.cancel()
-    os._exit(1)
 
 
-def _of_law(error: _core.LawError, request: Single | Command | None) -> Exception:
+def _of_law(error: _core.LawError, request: RunRequest | ShellRequest | None) -> Exception:
     """The failure of a law in Python, with its line of code."""
     law = None if request is None else request.law
     if law is None:
@@ -88,5 +82,5 @@ def _of_law(error: _core.LawError, request: Single | Command | None) -> Exceptio
 
 
 def _text(error: BaseException) -> str:
-    """What an error says, or its kind."""
+    """The text of an error in one line; its kind where it has none."""
     return " ".join(str(error).split()) or type(error).__name__
