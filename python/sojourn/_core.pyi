@@ -43,6 +43,7 @@ __all__ = [
     "check_packet",
     "check_qdisc",
     "check_records",
+    "end_with_parent",
     "explain_json",
     "leave_machine",
     "margins_at",

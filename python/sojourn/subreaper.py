@@ -44,7 +44,7 @@ def main(status: int, words: list[str]) -> None:
     if ended is not None:
         os.write(status, b"exit %d\n" % ended)
     if is_subreaper:
-        _end_children()
+        end_children()
     else:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
@@ -54,9 +54,13 @@ def _become_subreaper() -> bool:
     """Adopt orphans, if the system can, and have SIGTERM sent at the end of the parent; True if it can."""
     if not sys.platform.startswith("linux"):
         return False
-    prctl = ctypes.CDLL(None).prctl
-    prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-    return bool(prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    return adopt_orphans()
+
+
+def adopt_orphans() -> bool:
+    """Become the parent of all that descend from this process and lose theirs; True if the system can."""
+    return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
 def _wait(pid: int) -> int | None:
@@ -77,10 +81,10 @@ def _reaped() -> tuple[int, int] | None:
     return None
 
 
-def _end_children() -> None:
+def end_children() -> None:
     """Kill children until there are none: the children of each dead one become ours."""
     for _ in range(_ROUNDS):
-        for number in _children():
+        for number in children(os.getpid()):
             # Until it is reaped here, its number is not used again.
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(number, signal.SIGKILL)
@@ -92,14 +96,15 @@ def _end_children() -> None:
         signal.sigtimedwait(_WAKE, _PAUSE_S)
 
 
-def _children() -> list[int]:
-    found, here = [], os.getpid()
+def children(process: int) -> list[int]:
+    """Numbers of the children of a process."""
+    found = []
     for name in os.listdir("/proc"):
         with suppress(OSError, ValueError):
             with open(f"/proc/{int(name)}/stat", "rb") as file:
                 # After the name, which may hold anything: the state, and the parent.
                 parent = int(file.read().rpartition(b")")[2].split()[1])
-            if parent == here:
+            if parent == process:
                 found.append(int(name))
     return found
 

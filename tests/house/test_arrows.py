@@ -161,7 +161,7 @@ MODULES = {
     "design": {"_core", "errors", "kinds", "prove", "resolve", "scenario", "stops", "units"},
     "theorems": {"_core", "errors", "kinds"},
     "ocq": {"_core", "errors", "kinds", "plot", "report"},
-    "live": {"_core", "errors", "scenario", "custom", "stops"},
+    "live": {"_core", "errors", "scenario", "custom", "stops", "subreaper"},
     "simulate": {
         "_core",
         "errors",

@@ -693,6 +693,70 @@ def test_a_stop_of_the_shell_at_any_moment_ends_it_as_an_interrupt(live, folder)
             assert b"sojourn lab: interrupted; " in errors
 
 
+def test_an_interrupt_before_the_command_begins_ends_the_lab(live, folder):
+    live(*SHORT)
+    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--shell", "--command", "exec sleep 500"]
+    pipe = subprocess.PIPE
+    for after_s in (0.0, 0.05, 0.1):
+        with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, process_group=0) as process:
+            assert _children(process.pid)
+            time.sleep(after_s)
+            os.killpg(process.pid, signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130, (after_s, errors)
+        assert b"sojourn lab: interrupted; " in errors
+        assert b"Traceback" not in errors
+
+
+@pytest.mark.parametrize("stop", [None, _sent(signal.SIGTERM)], ids=["ends", "SIGTERM"])
+def test_nothing_that_a_command_has_started_is_left(live, folder, stop):
+    """A child of the command's shell, and one in a session of its own."""
+    live(*SHORT)
+    mark = f"5{os.getpid()}"
+    script = f"setsid sleep {mark}1 & touch ready; " + (f"sleep {mark}2" if stop else "sleep 1")
+    arguments = ("lab", "live.toml", "--shell", "--server", "true", "--command", script)
+    done = _interrupted(folder, stop or (lambda _process: None), 0.0, *arguments, ready=folder / "ready")
+    assert done.returncode == (130 if stop else 0), done.stderr
+    names = []
+    for one in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            names.append((one / "cmdline").read_text())
+    assert not [name for name in names if mark in name]
+
+
+LISTEN = """
+import socket, time
+time.sleep(1)
+taken = socket.create_server(("10.90.0.2", 5000))
+while True:
+    taken.accept()
+"""
+
+
+def test_a_command_begins_when_its_servers_can_be_reached(live, sojourn, folder):
+    live(*SHORT)
+    (folder / "listen.py").write_text(LISTEN)
+    reach = f"{sys.executable} -c 'import socket; socket.create_connection((\"10.90.0.2\", 5000), 5)'"
+    server = f"{sys.executable} listen.py"
+    done = sojourn("lab", "live.toml", "--shell", "--server", server, "--command", reach)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_server_that_has_ended_is_named(live, sojourn):
+    live(*SHORT)
+    arguments = ("--shell", "--server", "sh -c 'exit 3'", "--command", "sleep 1")
+    done = sojourn("lab", "live.toml", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "note: --server: sh -c 'exit 3' had ended with code 3 before the command did" in done.stderr
+
+
+def test_a_law_slower_than_its_period_makes_a_run_void(live, folder):
+    (folder / "slow.py").write_text(MINE.replace("return 0.0", "return __import__('time').sleep(0.1) or 0.0"))
+    done = live(*SHORT, "--qdisc", "slow.py:Mine")
+    assert done.returncode == 1, done.stdout
+    assert "void: Mine live, seed 1: no packet left the network; a law in Python must take" in done.stderr
+
+
 def test_a_stop_before_the_process_of_the_shell_is_there_is_kept(live, folder, monkeypatch):
     live(*SHORT)
     started = live_process.started
@@ -768,6 +832,7 @@ def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):
     ("arguments", "error"),
     [
         (["--command", "true"], "--command, --server: belong to --shell; expected none without it"),
+        (["--shell", "--command", ""], "--command: is empty; expected a command"),
         (["--shell", "--json"], "--json: belongs to a run; expected none with --shell"),
         (["--shell", "--qdisc", "pi", "--qdisc", "red"], "--qdisc: is given several times; expected one"),
         (["--shell", "--server", "nosuch x"], '--server: "nosuch" is not installed; expected a command'),

@@ -446,7 +446,7 @@ def test_the_lead_names_the_best_and_those_as_good(home):
     found = service(served(home, values))
     assert found.sentence == (
         "Best for users is fq_codel: 0 % behind the best values (geometric mean over what they notice); "
-        "less than 5 % from it: dual (1.9 %); the others 95 % (codel)."
+        "about as good: dual (1.9 %); the other 95 % (codel)."
     )
     alone = service(served(home, {"codel": 2.0, "fq_codel": 1.0}))
     assert alone.sentence.endswith("(geometric mean over what they notice), against 95 % (codel).")
@@ -467,7 +467,7 @@ def test_the_lead_parts_qdiscs_near_the_best_from_those_that_seeds_do_not_distin
     assert (found.lead, [one.qdisc for one in found.near]) == ("Best for users is fq_codel", ["dual"])
     assert [one.qdisc for one in found.undecided] == ["codel"]
     assert re.search(
-        r"; less than 5 % from it: dual \(\d+ %\); 2 seeds do not distinguish it from codel \(\d+ %\)\.$",
+        r"; about as good: dual \(\d+ %\); 2 seeds do not distinguish it from codel \(\d+ %\)\.$",
         found.sentence,
     )
 

@@ -8,7 +8,7 @@ use crate::network::{Left, Network, Way};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use sojourn_measure::Probe;
-use sojourn_units::{Ecn, Time};
+use sojourn_units::{Ecn, Span, Time};
 use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -38,6 +38,7 @@ pub struct Relay<P> {
     clock: Clock,
     traffic: Traffic,
     lateness: Lateness,
+    behind: Span,
     left: Vec<Left>,
     buffer: Vec<u8>,
 }
@@ -46,7 +47,8 @@ impl<P: Probe> Relay<P> {
     /// A relay at the start of the clock.
     pub fn new(network: Network<P>, devices: [Device; 2], clock: Clock) -> Relay<P> {
         let (traffic, lateness) = (Traffic::default(), Lateness::default());
-        Relay { network, devices, clock, traffic, lateness, left: Vec::new(), buffer: vec![0; LARGEST] }
+        let (left, buffer) = (Vec::new(), vec![0; LARGEST]);
+        Relay { network, devices, clock, traffic, lateness, behind: Span::ZERO, left, buffer }
     }
 
     /// Time by its clock.
@@ -88,6 +90,11 @@ impl<P: Probe> Relay<P> {
         &self.lateness
     }
 
+    /// The longest time by which the network was behind the clock, so far.
+    pub fn behind(&self) -> Span {
+        self.behind
+    }
+
     /// Reads the packets that wait at the devices. `flow_of` finds the flow of one; None: it is not forwarded.
     pub fn read(
         &mut self,
@@ -118,6 +125,7 @@ impl<P: Probe> Relay<P> {
     /// Advances to a time and writes what leaves.
     pub fn advance(&mut self, to: Time) -> io::Result<()> {
         self.network.advance(to, &mut self.left);
+        self.behind = self.behind.max(self.clock.now().since(to));
         for Left { at, way, bytes, .. } in self.left.drain(..) {
             let to = usize::from(way == Way::Forward);
             self.devices[to].write(&bytes)?;

@@ -210,6 +210,7 @@ impl Run {
         let live = self.observed.plant();
         let traffic = live.traffic();
         let trust = Trust {
+            behind: live.relay().behind(),
             lateness: live.relay().lateness().clone(),
             packet_time: self.packet_time,
             device_drops: counters.device_drops,

@@ -58,6 +58,7 @@ struct Relayed {
     links: Vec<AtLink>,
     traffic: Traffic,
     lateness: Lateness,
+    behind: Span,
     drops: u64,
     class: Class,
 }
@@ -100,6 +101,7 @@ impl Shell {
         let mut counters = Counters::read(&mut self.namespaces)?;
         counters.device_drops += relayed.drops;
         let trust = Trust {
+            behind: relayed.behind,
             lateness: relayed.lateness,
             packet_time: self.packet_time,
             device_drops: counters.device_drops,
@@ -136,6 +138,7 @@ fn relay(
         links: open.links(scenario),
         traffic: open.relay.traffic(),
         lateness: open.relay.lateness().clone(),
+        behind: open.relay.behind(),
         drops: open.relay.drops()?,
         class,
     })

@@ -8,6 +8,8 @@ use sojourn_units::Span;
 /// Facts that the trust in a run follows from.
 #[derive(Clone, Debug)]
 pub struct Trust {
+    /// The longest time by which the network was behind the clock.
+    pub behind: Span,
     /// Lateness of the packets written.
     pub lateness: Lateness,
     /// Time of a packet at the fastest link with a qdisc.
@@ -22,6 +24,9 @@ pub struct Trust {
     pub load: [Option<f64>; 2],
 }
 
+/// Far behind the clock: packets wait so long for a law that does not return in time.
+const FAR: Span = Span::from_secs(1);
+
 /// Judgment of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -29,18 +34,19 @@ pub enum Verdict {
     Good,
     /// One packet in a hundred was later than a packet takes on the link.
     Degraded,
-    /// A device dropped packets: the result is not valid.
+    /// A device dropped packets, or the network was far behind and none was written: the result is not valid.
     Void,
 }
 
 impl Trust {
     /// The judgment.
     pub fn verdict(&self) -> Verdict {
-        if self.device_drops > 0 {
-            return Verdict::Void;
+        match self.lateness.quantile(0.99) {
+            _ if self.device_drops > 0 => Verdict::Void,
+            None if self.behind > FAR => Verdict::Void,
+            Some(late) if late > self.packet_time => Verdict::Degraded,
+            _ => Verdict::Good,
         }
-        let late = self.lateness.quantile(0.99).is_some_and(|late| late > self.packet_time);
-        if late { Verdict::Degraded } else { Verdict::Good }
     }
 }
 

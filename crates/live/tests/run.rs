@@ -2,11 +2,15 @@
 
 #![cfg(target_os = "linux")]
 
+use sojourn_live::device::Kind;
+use sojourn_live::lateness::Lateness;
 use sojourn_live::run::{Counters, Failed};
+use sojourn_live::scheduling::Class;
 use sojourn_live::trust::{Trust, Verdict};
 use sojourn_live::{Run, errors};
 use sojourn_measure::{Outcome, Reading};
 use sojourn_scenario::Scenario;
+use sojourn_units::Span;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
@@ -33,6 +37,21 @@ fn scenario(qdisc: &str, more: &str) -> Scenario {
 }
 
 type Finished = (Outcome, Trust, Counters, u64);
+
+#[test]
+fn a_run_far_behind_without_a_packet_is_void() {
+    let trust = |behind_s| Trust {
+        behind: Span::from_secs(behind_s),
+        lateness: Lateness::default(),
+        packet_time: Span::from_micros(100),
+        device_drops: 0,
+        device: Kind::Tun,
+        class: Class::Other,
+        load: [None; 2],
+    };
+    assert_eq!(trust(0).verdict(), Verdict::Good);
+    assert_eq!(trust(2).verdict(), Verdict::Void);
+}
 
 /// The outcome of a run; None: the machine has no namespaces or devices for us.
 fn run(scenario: &Scenario, log: Option<Box<dyn Write + Send>>) -> Option<Finished> {

@@ -212,7 +212,7 @@ def run(
     epilog="\b\nExample:\n  sojourn lab dumbbell --set duration=20s --set warmup=5s \\\n"
     "      --set 'at=[]' --qdisc pi2 --qdisc fq_codel\n"
     "  sojourn lab home/evening --set duration=30s --set warmup=5s --seeds 1..3 --out results/live\n"
-    "  sojourn lab dumbbell --qdisc fq_codel --shell --command 'flent tcp_nup -l 20 -H 10.90.0.2'",
+    "  sojourn lab live/four_flows --qdisc fq_codel --shell --command 'flent tcp_nup -l 20 -H 10.90.0.2'",
 )
 @door
 def lab(

@@ -43,8 +43,7 @@ class Lab:
 def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     """Open the links, run the command or a shell, and print what the qdiscs did."""
     from sojourn import live
-    from sojourn._core import Cancelled
-    from sojourn.live import CLIENT, CLIENT6, SERVER, SERVER6, LawStopped
+    from sojourn.live import CLIENT, CLIENT6, SERVER, SERVER6, Cancelled, LawStopped
     from sojourn.result import trust
     from sojourn.scenario import load_as
 
@@ -64,6 +63,9 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
         raise LawFailed(f"{setup.label}: {failure}", None) from None
     except Cancelled:
         raise interrupted from None
+    for words, code in zip(own, found.servers, strict=True):
+        if servers and code:
+            printing.remark([f"--server: {shlex.join(words)} had ended {_how(code)} before the {end} did"])
     for one in found.links:
         wait = one["sojourn_mean_s"]
         mean = "" if wait is None else f"; mean sojourn {1e3 * wait:.3g} ms"
@@ -74,7 +76,7 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
         )
     printing.say(trust.line(found.trust))
     if found.trust["verdict"] == "void":
-        raise SojournError("void: a device dropped packets outside of the network; lower the rate")
+        raise SojournError(f"void: {trust.fault(found.trust)}")
     if found.is_stopped or (command is not None and found.code in _INTERRUPTED):
         raise interrupted
     if command is not None and found.code:
@@ -117,6 +119,8 @@ def _given(given: Sequence[str]) -> list[list[str]]:
 
 
 def _command(text: str | None) -> list[str] | None:
+    if text is not None:
+        _words("--command", text)
     return None if text is None else ["/bin/sh", "-c", text]
 
 

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn import _core
+from sojourn._core import Cancelled
 from sojourn.errors import InputError
 from sojourn.live import terminal
-from sojourn.live.parent import cancelling, followed, started
+from sojourn.live.parent import Stops, followed, started
 from sojourn.live.requests import (
     CLIENT,
     CLIENT6,
-    PATIENCE_S,
+    END_TIMEOUT_S,
     SERVER,
     SERVER6,
     LiveLink,
@@ -42,6 +43,7 @@ __all__ = [
     "CLIENT6",
     "SERVER",
     "SERVER6",
+    "Cancelled",
     "LawStopped",
     "LiveLink",
     "LiveRun",
@@ -62,7 +64,7 @@ def measure(
     """
     request = _pickled(RunRequest(scenario, seed, law, trace))
     with started(request, start_new_session=True) as process:
-        found: LiveRun = followed(process, ticket, PATIENCE_S)
+        found: LiveRun = followed(process, ticket, END_TIMEOUT_S)
         return found
 
 
@@ -81,7 +83,7 @@ def shell(
     """
     own_shell = [os.environ.get("SHELL") or "/bin/sh"]
     ticket = _core.Ticket()
-    with terminal.kept(), terminal.files() as files, cancelling(ticket) as stops:
+    with terminal.kept(), terminal.files() as files, Stops(ticket).handled() as stops:
         request = _pickled(
             ShellRequest(
                 scenario,
@@ -91,14 +93,14 @@ def shell(
                 servers=list(map(list, servers)),
                 files=files,
                 environment=dict(os.environ),
-                stops=stops,
+                stops=stops.numbers,
                 ending=signal.SIGHUP if command is None else signal.SIGTERM,
             )
         )
         with started(request, pass_fds=files) as process:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
+            stops.unblock()
             # The command's time to end, and the links'.
-            found: ShellResult = followed(process, ticket, 2 * PATIENCE_S)
+            found: ShellResult = followed(process, ticket, 2 * END_TIMEOUT_S, stops.begun)
     return replace(found, is_stopped=ticket.cancelled)
 
 

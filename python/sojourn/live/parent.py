@@ -10,15 +10,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from sojourn import _core, stops
 from sojourn.errors import InputError, MissingError
 from sojourn.live.wire import END, receive, send
 
-__all__ = ["cancelling", "followed", "started"]
+__all__ = ["Stops", "followed", "started"]
 
 #: The variable that demands a kind of device, and the kinds. Without it: TUN, else AF_PACKET.
 DEVICE, DEVICES = "SOJOURN_LIVE_DEVICE", ("tun", "packet")
@@ -46,13 +47,18 @@ def started(request: bytes, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def followed(process: subprocess.Popen[bytes], ticket: _core.Ticket, patience_s: float) -> Any:
-    """Follow a request up to its answer.
+def followed(
+    process: subprocess.Popen[bytes],
+    ticket: _core.Ticket,
+    timeout_s: float,
+    begun: Callable[[], None] = lambda: None,
+) -> Any:
+    """Follow a request up to its answer; `begun` is called when its command begins.
 
-    Where the ticket is cancelled the process is to end. It has `patience_s` for that, and again after each
+    Where the ticket is cancelled the process is to end. It has `timeout_s` for that, and again after each
     progress; a law in Python that does not return makes none, and the run is cancelled without an answer.
     """
-    end = _End(process, ticket, patience_s)
+    end = _End(process, ticket, timeout_s)
     while True:
         end.check()
         message = _next_of(process)
@@ -64,6 +70,8 @@ def followed(process: subprocess.Popen[bytes], ticket: _core.Ticket, patience_s:
                 if content != ticket.progress:
                     end.put_off()
                 ticket.progress = content
+            case "begun":
+                begun()
             case "closing":
                 end.begin()
             case "done":
@@ -79,14 +87,14 @@ def followed(process: subprocess.Popen[bytes], ticket: _core.Ticket, patience_s:
 class _End:
     """The end of a process, which is to come within some time once it has begun."""
 
-    def __init__(self, process: subprocess.Popen[bytes], ticket: _core.Ticket, patience_s: float) -> None:
-        self._process, self._ticket, self._patience_s = process, ticket, patience_s
+    def __init__(self, process: subprocess.Popen[bytes], ticket: _core.Ticket, timeout_s: float) -> None:
+        self._process, self._ticket, self._timeout_s = process, ticket, timeout_s
         self._is_sent = False
         self._deadline: float | None = None
 
     def begin(self) -> None:
         """The process is to end from now on."""
-        self._deadline = time.monotonic() + self._patience_s
+        self._deadline = time.monotonic() + self._timeout_s
 
     def put_off(self) -> None:
         """It has all of the time again, if it is to end."""
@@ -120,22 +128,43 @@ def _next_of(process: subprocess.Popen[bytes]) -> tuple[str, Any] | None:
     return message
 
 
-@contextlib.contextmanager
-def cancelling(ticket: _core.Ticket) -> Iterator[list[int]]:
-    """Leave interrupts to a command at the terminal, and cancel the ticket by other signals to stop.
+class Stops:
+    """Signals to stop while a command runs: an interrupt at the terminal is the command's alone.
 
-    These signals are blocked at first, so that a process which is started here begins with them blocked:
-    those of a whole group come to it, too, and it unblocks them when it is ready. Gives the signals.
+    They are blocked at first, so that a process which is started then begins with them blocked: those of a
+    whole group come to it, too, and it unblocks them when it is ready.
     """
-    before = stops.raising()
-    for number in before:
-        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else lambda *_: ticket.cancel())
-    signal.pthread_sigmask(signal.SIG_BLOCK, before)
-    try:
-        yield list(before)
-    finally:
-        stops.restore(before)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, before)
+
+    def __init__(self, ticket: _core.Ticket) -> None:
+        self._ticket = ticket
+        self._has_begun = False
+        self.numbers: list[int] = []
+
+    def begun(self) -> None:
+        """The command has begun."""
+        self._has_begun = True
+
+    def unblock(self) -> None:
+        """Handle them from now on: they cancel the ticket."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.numbers)
+
+    @contextlib.contextmanager
+    def handled(self) -> Iterator[Stops]:
+        """Blocked, with these handlers; as before in the end."""
+        before = stops.raising()
+        self.numbers = list(before)
+        for number in before:
+            signal.signal(number, self._handle)
+        signal.pthread_sigmask(signal.SIG_BLOCK, before)
+        try:
+            yield self
+        finally:
+            stops.restore(before)
+            self.unblock()
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if number != signal.SIGINT or not self._has_begun:
+            self._ticket.cancel()
 
 
 def _stdin(process: subprocess.Popen[bytes]) -> int:

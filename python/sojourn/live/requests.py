@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _core
+from sojourn import _core, subreaper
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLIENT",
     "CLIENT6",
-    "PATIENCE_S",
+    "END_TIMEOUT_S",
     "SERVER",
     "SERVER6",
     "LiveLink",
@@ -118,6 +118,8 @@ class ShellResult:
 
     #: The command's exit code; -N where signal N ended it.
     code: int
+    #: Those of the servers that had ended before it; None for the others.
+    servers: list[int | None]
     #: Of each qdisc: its name, its link, counts and mean sojourn. A law in Python has None for its name.
     links: list[dict[str, Any]]
     trust: dict[str, float | int | str | None]
@@ -150,24 +152,43 @@ class ShellRequest:
             signal.signal(number, _do_nothing)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
         links = _core.Shell(self.scenario, self.seed, self.law)
+        subreaper.adopt_orphans()
         with contextlib.ExitStack() as stack:
+            stack.callback(subreaper.end_children)
             links.enter(1)
-            for server in self.servers:
-                nothing = subprocess.DEVNULL
-                running = _started(server, [nothing] * 3, self.environment)
-                stack.callback(running.wait)
-                stack.callback(running.kill)
+            servers = [self._started(server, [subprocess.DEVNULL] * 3) for server in self.servers]
+            for server in servers:
+                stack.callback(server.wait)
+                stack.callback(server.kill)
+                _await_socket(server)
             links.enter(0)
             environment = self.environment | {"SOJOURN_SERVER": SERVER, "SOJOURN_CLIENT": CLIENT}
             if links.has_v6:
                 environment |= {"SOJOURN_SERVER6": SERVER6, "SOJOURN_CLIENT6": CLIENT6}
             ticket.check()
-            with _started(self.command, self.files, environment) as running:
+            message("begun", None)
+            with self._started(self.command, self.files, environment) as running:
                 code = self._ended(running, ticket, links)
+            ended = [server.poll() for server in servers]
         message("closing", None)
-        result = ShellResult(code, *links.close())
+        result = ShellResult(code, ended, *links.close())
         links.check()
         return result
+
+    def _started(
+        self, command: Iterable[str], files: Sequence[int], environment: dict[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """A command that is killed when this process ends, and has the usual signals."""
+        start = [sys.executable, "-ISc", _START, str(os.getpid()), *command]
+        stdin, stdout, stderr = files
+        # It takes none before it has the usual ones.
+        signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+        try:
+            return subprocess.Popen(
+                start, stdin=stdin, stdout=stdout, stderr=stderr, env=environment or self.environment
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
 
     def _ended(self, running: subprocess.Popen[bytes], ticket: _core.Ticket, links: _core.Shell) -> int:
         """The code of a command at its end."""
@@ -177,27 +198,50 @@ class ShellRequest:
                 return running.wait(timeout=0.1)
             except subprocess.TimeoutExpired:
                 if (ticket.cancelled or links.has_failed) and deadline is None:
-                    running.send_signal(self.ending)
-                    deadline = time.monotonic() + PATIENCE_S
+                    _send(self.ending, running.pid)
+                    deadline = time.monotonic() + END_TIMEOUT_S
                 if deadline is not None and time.monotonic() > deadline:
                     running.kill()
 
 
 #: Time that a command has to end, s.
-PATIENCE_S = 5.0
+END_TIMEOUT_S = 5.0
 
 
 def _do_nothing(_number: int, _frame: FrameType | None) -> None:
     pass
 
 
-def _started(
-    command: Iterable[str], files: Sequence[int], environment: dict[str, str]
-) -> subprocess.Popen[bytes]:
-    """A command that is killed when this process ends, and has the usual signals."""
-    start = [sys.executable, "-ISc", _START, str(os.getpid()), *command]
-    stdin, stdout, stderr = files
-    return subprocess.Popen(start, stdin=stdin, stdout=stdout, stderr=stderr, env=environment)
+def _send(number: signal.Signals, process: int) -> None:
+    """Send a signal to a process and to all that descend from it."""
+    for child in subreaper.children(process):
+        _send(number, child)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(process, number)
+
+
+#: Time that a server has to open a socket, s.
+_SOCKET_TIMEOUT_S = 2.0
+
+
+def _await_socket(server: subprocess.Popen[bytes]) -> None:
+    """Wait until a server can be reached, or has ended, or has had its time."""
+    deadline = time.monotonic() + _SOCKET_TIMEOUT_S
+    while server.poll() is None and time.monotonic() < deadline and not _has_socket(server.pid):
+        time.sleep(0.01)
+
+
+def _has_socket(process: int) -> bool:
+    """True if a process listens on TCP, or has a socket of UDP."""
+    with contextlib.suppress(OSError):
+        files = Path(f"/proc/{process}/fd").iterdir()
+        own = {os.readlink(file).removeprefix("socket:[").removesuffix("]") for file in files}
+        for table, states in (("tcp", ["0A"]), ("tcp6", ["0A"]), ("udp", ["07"]), ("udp6", ["07"])):
+            rows = Path(f"/proc/{process}/net/{table}").read_text().splitlines()[1:]
+            # The fourth column is the state, the tenth the number of the socket.
+            if any(row.split()[3] in states and row.split()[9] in own for row in rows):
+                return True
+    return False
 
 
 #: PR_SET_PDEATHSIG of prctl(2) is 1; a parent that had ended before sends no signal. Python ignores two
@@ -210,6 +254,7 @@ if os.getppid() != int(parent):
     sys.exit(1)
 for one in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
     signal.signal(one, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
 try:
     os.execvp(command[0], command)
 except OSError as error:

@@ -16,6 +16,8 @@ from sojourn.result.statistics import Estimate
 
 #: Name of the qdisc that the rule chooses; where the page is about what users notice, it is this one.
 CALLED, CALLED_BESIDE_USERS = "best here", "least delay here"
+#: Utilisation below which a link is not busy under any qdisc, %: the answer names it.
+LOW = 90.0
 #: Largest share of the highest utilisation that the best qdisc may leave unused, %.
 SLACK = 5.0
 #: Least utilisation, and largest share of dropped packets, of further demands, %.
@@ -140,11 +142,10 @@ class _Choice:
 
     def _among(self, own: int) -> str:
         """The qdiscs among which the rule chooses, as the beginning of a sentence."""
-        within, count, whole = (
-            f"within {SLACK:g} % of the highest utilisation",
-            len(self.kept),
-            len(self.ranked),
-        )
+        _, highest = self.busiest
+        level = f" ({wording.percent(highest)})" if highest.mean < LOW else ""
+        within = f"within {SLACK:g} % of the highest utilisation{level}"
+        count, whole = len(self.kept), len(self.ranked)
         if count == own < whole:
             alone = "alone is" if own == 1 else "alone are"
             return f"{'it' if own == 1 else 'they'} {alone} {within}, and"

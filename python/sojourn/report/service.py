@@ -28,7 +28,7 @@ MEAN = "geometric mean over what they notice"
 #: Note below the table.
 NOTE = (
     "Behind the best: ratios to the best value of each metric, 5 % of which are added on both sides; "
-    "geometric means over the metrics of a class, then over the classes."
+    "geometric means over the metrics of a class, then over the classes. About as good: less than 5 % apart."
 )
 #: Column of the table: how far a qdisc is behind, on average.
 BEHIND = Column("behind", "behind the best", "%")
@@ -113,7 +113,7 @@ class Service:
         others = [pair for pair in self.ranking if pair[0] in self._rivals and pair[0] not in self.best]
         parts = []
         if self.near:
-            parts.append(f"less than {100 * ALIKE:g} % from it: {self._listed(self.near)}")
+            parts.append(f"about as good: {self._listed(self.near)}")
         if self.undecided:
             doubt = wording.too_few(self.behind)
             parts.append(f"{doubt} distinguish it from {self._listed(self.undecided)}")

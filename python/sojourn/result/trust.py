@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sojourn.result import Result, Row
 
-__all__ = ["NUMBERS", "VERDICTS", "line", "lines", "named", "runs", "void_line", "voids"]
+__all__ = ["NUMBERS", "VERDICTS", "fault", "line", "lines", "named", "runs", "void_line", "voids"]
 
 #: Verdicts, the best first: packets were on time; one in a hundred was later than a packet takes on the link;
 #: a device dropped packets.
@@ -46,9 +46,17 @@ def voids(result: Result) -> list[Row]:
 def void_line(rows: list[Row]) -> str:
     """The fault of void runs, and the remedy."""
     names = ", ".join(_name(row) for row in rows)
+    faults = dict.fromkeys(fault(row.trust) for row in rows)
+    return f"void: {names}: {'; or '.join(faults)}"
+
+
+def fault(trust: Mapping[str, float | int | str | None]) -> str:
+    """The fault of a void run, and the remedy."""
+    if not trust.get("device_drops"):
+        return "no packet left the network; a law in Python must take less time than its period"
     return (
-        f"void: {names}: a device dropped packets outside of the network; for a good run, lower the rate "
-        "or the number of flows, end other programs, and run as root (SCHED_FIFO)"
+        "a device dropped packets outside of the network; for a good run, lower the rate or the number of "
+        "flows, end other programs, and run as root (SCHED_FIFO)"
     )
 
 
