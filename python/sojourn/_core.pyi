@@ -601,6 +601,9 @@ class Shell:
     def check(self) -> None:
         """Raise the `LawError` of a law that has failed."""
     @property
+    def turns(self) -> int:
+        """Rounds of the relay, so far: some a second, unless a law in Python does not return."""
+    @property
     def has_v6(self) -> bool:
         """There are addresses of IPv6."""
     def enter(self, place: int) -> None:

@@ -409,9 +409,10 @@ def _is_running(process):
     return False
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
-    ("command", "stop", "code"), [("true", None, 1), ("exec sleep 60", signal.SIGTERM, 130)]
+    ("command", "stop", "code"),
+    [("exec sleep 60", None, 1), ("true", None, 1), ("exec sleep 60", signal.SIGTERM, 130)],
 )
 def test_a_law_that_does_not_return_ends_with_the_shell(live, folder, command, stop, code):
     live(*SHORT)
@@ -419,7 +420,7 @@ def test_a_law_that_does_not_return_ends_with_the_shell(live, folder, command, s
     stopping = _sent(stop) if stop else lambda _process: None
     done = _interrupted(folder, stopping, 0.5, *arguments, "--command", command)
     assert done.returncode == code, done.stderr
-    line = "interrupted; the command was ended" if stop else "a law in Python does not return"
+    line = "interrupted; the command was ended" if stop else "sojourn lab: Mine: does not return in time"
     assert line in done.stderr
 
 
@@ -816,6 +817,15 @@ def test_the_terminal_is_as_before_where_a_shell_has_to_be_killed(live, folder):
     assert termios.tcgetattr(terminal) == before
     os.close(main)
     os.close(terminal)
+
+
+def test_a_command_has_no_stdin_where_that_is_closed(live, folder):
+    live(*SHORT)
+    lab = f"{sys.executable} -m sojourn lab live.toml --shell --server true --command 'cat; echo read'"
+    done = subprocess.run(
+        ["sh", "-c", f"{lab} <&-"], check=False, cwd=folder, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "read"), done.stderr
 
 
 def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):

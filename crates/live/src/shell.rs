@@ -22,7 +22,7 @@ use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
@@ -35,6 +35,7 @@ const TURN: Span = Span::from_millis(20);
 pub struct Shell {
     namespaces: Namespaces,
     closing: Arc<AtomicBool>,
+    turns: Arc<AtomicU64>,
     relay: JoinHandle<io::Result<Relayed>>,
     packet_time: Span,
     load_before: Option<f64>,
@@ -76,16 +77,23 @@ impl Shell {
         };
         let load_before = scheduling::load();
         let closing = Arc::new(AtomicBool::new(false));
-        let (scenario, is_closing) = (scenario.clone(), Arc::clone(&closing));
+        let turns = Arc::new(AtomicU64::new(0));
+        let (scenario, is_closing, done) = (scenario.clone(), Arc::clone(&closing), Arc::clone(&turns));
         let (ready, is_ready) = channel();
-        let relay = thread::spawn(move || relay((&scenario, seed, own), settings, &is_closing, &ready));
+        let relay =
+            thread::spawn(move || relay((&scenario, seed, own), settings, (&is_closing, &done), &ready));
         let namespaces = is_ready.recv().map_err(|_| Failed::Ended)??;
-        Ok(Shell { namespaces, closing, relay, packet_time, load_before })
+        Ok(Shell { namespaces, closing, turns, relay, packet_time, load_before })
     }
 
     /// Moves this thread into the senders' namespace (0) or the receivers' (1); programs that it starts are there, too.
     pub fn enter(&mut self, place: usize) -> io::Result<()> {
         self.namespaces.enter(place)
+    }
+
+    /// Rounds of the relay, so far: some a second, unless a qdisc does not return.
+    pub fn turns(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
     }
 
     /// There are addresses of IPv6.
@@ -117,7 +125,7 @@ impl Shell {
 fn relay(
     (scenario, seed, own): (&Scenario, u64, Vec<CustomQdisc>),
     settings: Settings,
-    closing: &AtomicBool,
+    (closing, turns): (&AtomicBool, &AtomicU64),
     ready: &Sender<Result<Namespaces, Failed>>,
 ) -> io::Result<Relayed> {
     let (namespaces, devices) = match Namespaces::make(settings) {
@@ -132,6 +140,7 @@ fn relay(
     let _awaited = ready.send(Ok(namespaces)).is_ok();
     while !closing.load(Ordering::Relaxed) {
         open.turn()?;
+        turns.fetch_add(1, Ordering::Relaxed);
     }
     open.relay.network().assert_conservation();
     Ok(Relayed {

@@ -50,6 +50,7 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     usual = [[word.format(v4=SERVER, v6=SERVER6) for word in one] for one in SERVERS]
     own = _given(servers) or [one for one in usual if shutil.which(one[0])]
     setup = _single(load_as(lab.file, lab.overrides, "--set"), lab.qdiscs)
+    words = _command(command)
     names = ", ".join(dict.fromkeys(one[0] for one in own)) or "no server"
     end = "shell" if command is None else "command"
     ends = (
@@ -58,14 +59,14 @@ def run(lab: Lab, command: str | None, servers: Sequence[str]) -> None:
     printing.remark([f"{ends}; the lab ends with the {end}"])
     interrupted = Interrupted(f"interrupted; the {end} was ended", None)
     try:
-        found = live.shell(setup.scenario, lab.seed, _command(command), own, law=setup.law)
+        found = live.shell(setup.scenario, lab.seed, words, own, law=setup.law)
     except LawStopped as failure:
         raise LawFailed(f"{setup.label}: {failure}", None) from None
     except Cancelled:
         raise interrupted from None
-    for words, code in zip(own, found.servers, strict=True):
-        if servers and code:
-            printing.remark([f"--server: {shlex.join(words)} had ended {_how(code)} before the {end} did"])
+    for server, code in zip(own, found.servers, strict=True):
+        if servers and code is not None:
+            printing.remark([f"--server: {shlex.join(server)} had ended {_how(code)} before the {end} did"])
     for one in found.links:
         wait = one["sojourn_mean_s"]
         mean = "" if wait is None else f"; mean sojourn {1e3 * wait:.3g} ms"
@@ -88,7 +89,7 @@ _INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
 def _how(code: int) -> str:
-    if code > 0:
+    if code >= 0:
         return f"with code {code}"
     names = {number.value: number.name for number in signal.Signals}
     return f"by {names.get(-code, f'signal {-code}')}"

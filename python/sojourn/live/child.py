@@ -59,6 +59,8 @@ def _serve() -> None:
         message("refused", refused.args)
     except _core.Cancelled as cancelled:
         message("cancelled", str(cancelled))
+    except LawStopped as error:
+        message("failed", error)
     except _core.LawError as error:
         message("failed", _of_law(error, request))
     except BaseException as error:

@@ -17,7 +17,7 @@ from typing import Any
 
 from sojourn import _core, stops
 from sojourn.errors import InputError, MissingError
-from sojourn.live.wire import END, receive, send
+from sojourn.live.wire import END, LawStopped, receive, send
 
 __all__ = ["Stops", "followed", "started"]
 
@@ -102,7 +102,7 @@ class _End:
             self.begin()
 
     def check(self) -> None:
-        """Pass a cancelled ticket on. Raises `Cancelled`, or `OSError`, where the process does not end."""
+        """Pass a cancelled ticket on. Raises `Cancelled`, or `LawStopped`, where it does not end."""
         if self._ticket.cancelled and not self._is_sent:
             self._is_sent = True
             self.begin()
@@ -112,7 +112,7 @@ class _End:
         if self._deadline is not None and time.monotonic() > self._deadline:
             if self._is_sent:
                 raise _core.Cancelled("the run does not end")
-            raise OSError("a law in Python does not return")
+            raise LawStopped("does not return in time")
 
 
 def _next_of(process: subprocess.Popen[bytes]) -> tuple[str, Any] | None:

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, subreaper
+from sojourn.live.wire import LawStopped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,7 +147,7 @@ class ShellRequest:
     ending: signal.Signals
 
     def answer(self, message: Message, ticket: _core.Ticket) -> ShellResult:
-        """Run the command to its end; it is terminated where the ticket is cancelled, or the law fails."""
+        """Run the command to its end; it is ended where the ticket is cancelled, or the law fails."""
         for number in self.stops:
             # Ignored ones would be so in what is started, too.
             signal.signal(number, _do_nothing)
@@ -191,13 +192,20 @@ class ShellRequest:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
 
     def _ended(self, running: subprocess.Popen[bytes], ticket: _core.Ticket, links: _core.Shell) -> int:
-        """The code of a command at its end."""
+        """The code of a command at its end. Raises `LawStopped` where a law did not return meanwhile."""
         deadline: float | None = None
+        moved, turns, is_stuck = time.monotonic(), 0, False
         while True:
             try:
-                return running.wait(timeout=0.1)
+                code = running.wait(timeout=0.1)
+                if is_stuck:
+                    raise LawStopped("does not return in time")
+                return code
             except subprocess.TimeoutExpired:
-                if (ticket.cancelled or links.has_failed) and deadline is None:
+                if links.turns != turns:
+                    moved, turns = time.monotonic(), links.turns
+                is_stuck = time.monotonic() - moved > END_TIMEOUT_S
+                if (ticket.cancelled or links.has_failed or is_stuck) and deadline is None:
                     _send(self.ending, running.pid)
                     deadline = time.monotonic() + END_TIMEOUT_S
                 if deadline is not None and time.monotonic() > deadline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import termios
@@ -40,10 +41,18 @@ def files() -> Iterator[list[int]]:
     try:
         for number in range(3):
             try:
-                copies.append(os.dup(number))
+                copies.append(_copy(number))
             except OSError:
-                copies.append(os.open(os.devnull, os.O_RDWR))
+                # It may have the number of the closed one.
+                empty = os.open(os.devnull, os.O_RDWR)
+                copies.append(_copy(empty))
+                os.close(empty)
         yield copies
     finally:
         for number in copies:
             os.close(number)
+
+
+def _copy(number: int) -> int:
+    """A copy whose number is none of stdin, stdout and stderr, which a new process has other files for."""
+    return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3)

@@ -136,6 +136,12 @@ impl Shell {
         Ok(open.ok_or_else(|| PyOSError::new_err("there is no such namespace"))?.enter(place)?)
     }
 
+    /// Rounds of the relay, so far: some a second, unless a law in Python does not return.
+    #[getter]
+    fn turns(&self) -> u64 {
+        self.open.as_ref().map_or(0, sojourn_live::shell::Shell::turns)
+    }
+
     /// There are addresses of IPv6.
     #[getter]
     fn has_v6(&self) -> bool {
