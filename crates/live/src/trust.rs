@@ -24,8 +24,8 @@ pub struct Trust {
     pub load: [Option<f64>; 2],
 }
 
-/// Far behind the clock: packets wait so long for a law that does not return in time.
-const FAR: Span = Span::from_secs(1);
+/// Far behind the clock, as under a law in Python that takes longer than its period.
+const FAR: Span = Span::from_secs(2);
 
 /// Judgment of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,19 +34,18 @@ pub enum Verdict {
     Good,
     /// One packet in a hundred was later than a packet takes on the link.
     Degraded,
-    /// A device dropped packets, or the network was far behind and none was written: the result is not valid.
+    /// A device dropped packets, or the network was far behind the clock: the result is not valid.
     Void,
 }
 
 impl Trust {
     /// The judgment.
     pub fn verdict(&self) -> Verdict {
-        match self.lateness.quantile(0.99) {
-            _ if self.device_drops > 0 => Verdict::Void,
-            None if self.behind > FAR => Verdict::Void,
-            Some(late) if late > self.packet_time => Verdict::Degraded,
-            _ => Verdict::Good,
+        if self.device_drops > 0 || self.behind > FAR {
+            return Verdict::Void;
         }
+        let late = self.lateness.quantile(0.99).is_some_and(|late| late > self.packet_time);
+        if late { Verdict::Degraded } else { Verdict::Good }
     }
 }
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["NUMBERS", "VERDICTS", "fault", "line", "lines", "named", "runs", "void_line", "voids"]
 
 #: Verdicts, the best first: packets were on time; one in a hundred was later than a packet takes on the link;
-#: a device dropped packets.
+#: a device dropped packets, or the network was seconds behind the clock.
 VERDICTS = ("good", "degraded", "void")
 #: Numbers that the trust in a run has.
 NUMBERS = ("lateness_p50_s", "lateness_p99_s", "lateness_max_s", "packet_time_s", "device_drops")
@@ -53,7 +53,7 @@ def void_line(rows: list[Row]) -> str:
 def fault(trust: Mapping[str, float | int | str | None]) -> str:
     """The fault of a void run, and the remedy."""
     if not trust.get("device_drops"):
-        return "no packet left the network; a law in Python must take less time than its period"
+        return "the network was seconds behind the clock; a law in Python must take less time than its period"
     return (
         "a device dropped packets outside of the network; for a good run, lower the rate or the number of "
         "flows, end other programs, and run as root (SCHED_FIFO)"
