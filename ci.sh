@@ -147,7 +147,8 @@ kills() {
 live() {
   build
   LIVE_REQUIRED=1 cargo test --quiet --locked -p sojourn-live
-  LIVE_REQUIRED=1 "$PY" -m pytest -q tests/python/test_live.py tests/reproduce/test_live.py
+  LIVE_REQUIRED=1 "$PY" -m pytest -q tests/python/test_live.py tests/python/test_live_laws.py tests/python/test_live_shell.py \
+    tests/reproduce/test_live.py
   LIVE_RUNS=${LIVE_RUNS:-5} "$PY" -m pytest -q -s tests/python/test_live_long.py
 }
 

@@ -11,11 +11,13 @@ from typing import NoReturn
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Files that take 15 s of CPU or more, the longest first.
+#: Files that take 15 s or more, the longest first.
 LONGEST = [
     ROOT / name
     for name in (
         "tests/python/test_figures.py",
+        "tests/python/test_live_shell.py",
+        "tests/python/test_live.py",
         "tests/python/test_commands.py",
         "tests/python/test_kept.py",
         "tests/python/test_odd_inputs.py",

@@ -12,6 +12,7 @@ import pytest
 # Modules shared by several tests are in this folder.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from lab import LIVE
 from small import LONGER, OF_FLUIDS, RED, SAMPLED, SCENARIO
 
 
@@ -148,3 +149,17 @@ def maths(root):
         )
 
     return hold
+
+
+@pytest.fixture
+def live(folder, sojourn, refused):
+    """`sojourn lab live.toml`, or a skip where the machine does not allow it."""
+    (folder / "live.toml").write_text(LIVE)
+
+    def lab(*arguments):
+        done = sojourn("lab", "live.toml", *arguments)
+        if done.returncode == 3:
+            refused(done.stderr.strip())
+        return done
+
+    return lab

@@ -3,61 +3,22 @@
 import contextlib
 import json
 import os
-import pty
 import random
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lab import LIVE, SHORT, children_of, interrupted, sent
 
 import sojourn as sj
-from sojourn import live as live_process
-from sojourn import stops
-from sojourn._core import Cancelled
 from sojourn.report.page import page
 from sojourn.result import Row, trust
-
-#: Four flows at 20 Mbit/s, seconds long.
-LIVE = """
-title = "Live"
-duration = "5 s"
-warmup = "2 s"
-[bottleneck]
-rate = "20 Mbit/s"
-delay = "10 ms"
-buffer = "200 packets"
-qdisc = "pi2"
-[[flows]]
-name = "bulk"
-count = 4
-cc = "cubic"
-access = { rate = "1 Gbit/s", delay = "5 ms" }
-[[flows]]
-name = "probe"
-app = "ping"
-access = { rate = "1 Gbit/s", delay = "5 ms" }
-"""
-
-
-@pytest.fixture
-def live(folder, sojourn, refused):
-    """`sojourn lab live.toml`, or a skip where the machine does not allow it."""
-    (folder / "live.toml").write_text(LIVE)
-
-    def lab(*arguments):
-        done = sojourn("lab", "live.toml", *arguments)
-        if done.returncode == 3:
-            refused(done.stderr.strip())
-        return done
-
-    return lab
 
 
 def test_a_live_run_has_the_rows_and_the_series_of_the_packet_plant(live, sojourn, folder):
@@ -160,27 +121,6 @@ def test_the_verdicts_of_a_live_qdisc_replay_bit_for_bit(live, sojourn, folder):
     assert f"line {place + 1}: answers sent 0, expected 1" in done.stderr
 
 
-def test_a_law_in_python_runs_live(live, folder):
-    (folder / "mine.py").write_text(
-        "import sojourn\n\n"
-        "class Mine(sojourn.Controller):\n"
-        "    period = '10 ms'\n"
-        "    def update(self, seen):\n"
-        "        return min(1.0, 1e-4 * seen.backlog_packets)\n"
-    )
-    done = live("--qdisc", "mine.py:Mine", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["runs"][0]["conservation"]["delivered"] > 1000
-
-
-def _sent(number):
-    return lambda process: os.kill(process, number)
-
-
-def _sent_to_the_group(number):
-    return lambda process: os.killpg(process, number)
-
-
 #: What begins long after an interrupt.
 LATER = """
 [[flows]]
@@ -191,15 +131,16 @@ access = { rate = "1 Gbit/s", delay = "5 ms" }
 time = "40 s"
 set = { "bottleneck.rate" = "10 Mbit/s" }
 """
+
 WINDOWS = ("--window", "3s..4s", "--window", "50s..55s", "--window", "every 1 s")
 
 
-@pytest.mark.parametrize(("stop", "windows"), [(_sent(signal.SIGINT), WINDOWS), (_sent(signal.SIGTERM), ())])
+@pytest.mark.parametrize(("stop", "windows"), [(sent(signal.SIGINT), WINDOWS), (sent(signal.SIGTERM), ())])
 def test_an_interrupted_run_keeps_what_it_measured(live, sojourn, folder, stop, windows):
     live("--set", "duration=3s", "--quiet")
     text = LIVE + LATER
     (folder / "long.toml").write_text(text.replace('duration = "5 s"', 'duration = "60 s"'))
-    done = _interrupted(folder, stop, 4.5, "lab", "long.toml", *windows, "--out", "out")
+    done = interrupted(folder, stop, 4.5, "lab", "long.toml", *windows, "--out", "out")
     assert done.returncode == 130, done.stderr
     assert re.search(
         r"interrupted; the run is kept up to \d+(\.\d+)? s of 60 s: printed and written", done.stderr
@@ -222,8 +163,8 @@ def test_an_interrupted_run_keeps_what_it_measured(live, sojourn, folder, stop, 
 
 def test_a_run_interrupted_beside_finished_ones_or_in_its_warm_up_is_left_out(live, folder):
     live("--set", "duration=3s", "--quiet")
-    done = _interrupted(
-        folder, _sent(signal.SIGINT), 0.5, "lab", "live.toml", "--set", "warmup=4s", "--out", "out"
+    done = interrupted(
+        folder, sent(signal.SIGINT), 0.5, "lab", "live.toml", "--set", "warmup=4s", "--out", "out"
     )
     assert (done.returncode, done.stderr.splitlines()[-1]) == (
         130,
@@ -231,40 +172,9 @@ def test_a_run_interrupted_beside_finished_ones_or_in_its_warm_up_is_left_out(li
     )
     assert not (folder / "out").exists()
     qdiscs = ("--qdisc", "pi2", "--qdisc", "codel")
-    done = _interrupted(folder, _sent(signal.SIGINT), 6.5, "lab", "live.toml", *qdiscs, "--out", "out")
+    done = interrupted(folder, sent(signal.SIGINT), 6.5, "lab", "live.toml", *qdiscs, "--out", "out")
     assert "interrupted; 1 of 2 runs had finished" in done.stderr
     assert sj.Result.read(folder / "out").qdiscs == ["pi2"]
-
-
-def _interrupted(folder, stop, after_s, *arguments, ready=None):
-    """A command in a group of its own that `stop` ends some seconds after its first run has begun.
-
-    Or after a file is there.
-    """
-    command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, cwd=folder, stdout=pipe, stderr=pipe, text=True, process_group=0
-    ) as process:
-        deadline = time.monotonic() + 30
-        while not (_has_begun(process.pid) if ready is None else ready.exists()):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        time.sleep(after_s)
-        stop(process.pid)
-        out, err = process.communicate(timeout=60)
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
-
-
-def _has_begun(command):
-    """The process that a command has started has the namespaces of both ends."""
-    for child in _children(command):
-        with contextlib.suppress(OSError):
-            names = [os.readlink(one) for one in Path(f"/proc/{child}/fd").iterdir()]
-            if sum(name.startswith("net:[") for name in names) >= 2:
-                return True
-    return False
 
 
 def _checked(document, kind):
@@ -277,9 +187,6 @@ def _checked(document, kind):
     least = 0.5 if trust_in["verdict"] == "good" else 0.3
     assert least * 20e6 <= first["metrics"]["goodput_bps"] <= 20e6
     return trust_in
-
-
-SHORT = ("--set", "duration=3s", "--set", "warmup=1s")
 
 
 @pytest.mark.parametrize(("kind", "drops"), [("tun", "device drops 0; "), ("packet", "0 (AF_PACKET); ")])
@@ -350,123 +257,6 @@ def _runs(command, place):
         return False
 
 
-def test_the_failure_of_a_law_in_python_is_named_with_its_line(live, folder):
-    (folder / "bad.py").write_text(
-        "import sojourn\n\n"
-        "class Bad(sojourn.Controller):\n"
-        "    period = '10 ms'\n"
-        "    def update(self, seen):\n"
-        "        return 1 / 0\n"
-    )
-    done = live(*SHORT, "--qdisc", "bad.py:Bad")
-    assert done.returncode == 1
-    assert "sojourn lab: Bad, seed 1: bad.py:6: ZeroDivisionError: division by zero" in done.stderr
-    scenario = sj.load(folder / "live.toml", {"duration": "2 s", "warmup": "1 s"})
-    with pytest.raises(sj.LawFailed, match="ZeroDivisionError: division by zero"):
-        sj.run(scenario, qdiscs=f"{folder / 'bad.py'}:Bad", plants="live")
-
-
-#: Updates that do not return: in C with Python's lock, in Python, and in C without the lock.
-STUCK = {
-    "lock": "__import__('re').match('(a+)+$', 60 * 'a' + 'b')",
-    "loop": "exec('while True: pass')",
-    "sleep": "__import__('time').sleep(1e6)",
-}
-
-
-def _stuck(folder, how):
-    (folder / "stuck.py").write_text(MINE.replace("return 0.0", STUCK[how]))
-    return "stuck.py:Mine"
-
-
-@pytest.mark.thinned(3)
-@pytest.mark.parametrize("how", STUCK)
-def test_one_interrupt_ends_a_law_in_python_that_does_not_return(live, folder, how):
-    live(*SHORT)
-    arguments = ("lab", "live.toml", "--qdisc", _stuck(folder, how))
-    done = _interrupted(folder, _sent(signal.SIGINT), 1.0, *arguments)
-    assert done.returncode == 130, done.stderr
-    assert "interrupted; none of 1 runs had finished" in done.stderr
-
-
-def test_a_law_that_does_not_return_ends_with_the_command(live, folder):
-    """Also where it holds Python's lock, and its parent is killed."""
-    live(*SHORT)
-    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--qdisc", _stuck(folder, "lock")]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        children = _children(process.pid)
-        time.sleep(2)
-        process.kill()
-    end = time.monotonic() + 10
-    while any(_is_running(child) for child in children):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def _is_running(process):
-    with contextlib.suppress(OSError):
-        return " Z " not in Path(f"/proc/{process}/stat").read_text()
-    return False
-
-
-@pytest.mark.thinned(3)
-@pytest.mark.parametrize(
-    ("command", "stop", "code"),
-    [("exec sleep 60", None, 1), ("true", None, 1), ("exec sleep 60", signal.SIGTERM, 130)],
-)
-def test_a_law_that_does_not_return_ends_with_the_shell(live, folder, command, stop, code):
-    live(*SHORT)
-    arguments = ("lab", "live.toml", "--qdisc", _stuck(folder, "loop"), "--shell", "--server", "true")
-    stopping = _sent(stop) if stop else lambda _process: None
-    done = _interrupted(folder, stopping, 0.5, *arguments, "--command", command)
-    assert done.returncode == code, done.stderr
-    line = "interrupted; the command was ended" if stop else "sojourn lab: Mine: does not return in time"
-    assert line in done.stderr
-
-
-MINE = """
-import sojourn
-class Mine(sojourn.Controller):
-    period = "10 ms"
-    def update(self, seen):
-        return 0.0
-"""
-RUN = """
-import sojourn as sj
-scenario = sj.load("live.toml", {"duration": "2 s", "warmup": "1 s"})
-try:
-    print(sj.run(scenario, qdiscs=[Mine()], plants="live", jobs=1).qdiscs)
-except sj.InputError as error:
-    print(error)
-"""
-FROM_A_MODULE = ("from beside import Mine\n" + RUN, "['Mine']")
-FROM_THE_PROGRAM = (
-    MINE + RUN,
-    "live: a law in Python cannot go to the process of the run (Mine is of the program itself); "
-    "expected one of a file, as FILE.py:CLASS, or of a module",
-)
-
-
-@pytest.mark.parametrize(("program", "printed"), [FROM_A_MODULE, FROM_THE_PROGRAM], ids=["module", "program"])
-def test_a_law_of_a_module_runs_live_and_one_of_the_program_is_named(live, folder, program, printed):
-    live(*SHORT)
-    with_init = "    def __init__(self, helper=None):\n        self.helper = helper\n"
-    (folder / "beside.py").write_text(MINE + with_init)
-    (folder / "program.py").write_text(program)
-    command = [sys.executable, "program.py"]
-    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr
-
-
-def test_a_file_of_a_law_that_fails_in_the_process_of_the_run_is_named(live, folder):
-    (folder / "mine.py").write_text(
-        "import sys\nif 'sojourn.live.child' in sys.modules:\n    raise OSError('not here')\n" + MINE
-    )
-    done = live(*SHORT, "--qdisc", "mine.py:Mine")
-    assert done.returncode == 1
-    assert "mine.py:3: OSError: not here" in done.stderr
-
-
 @pytest.mark.parametrize("part", ["command", "run"])
 def test_nothing_is_left_after_a_kill(live, folder, part):
     """Of the command or of the process of its run, at random moments from its start on."""
@@ -476,7 +266,7 @@ def test_nothing_is_left_after_a_kill(live, folder, part):
     moments = random.Random(part)
     for _ in range(int(os.environ.get("KILLS", "1"))):
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            children = _children(process.pid)
+            children = children_of(process.pid)
             assert children
             time.sleep(moments.uniform(0, 3))
             made = _namespaces(children) - _namespaces([str(os.getpid())])
@@ -513,349 +303,12 @@ def _namespaces(processes):
     return found
 
 
-def _children(process):
-    """The processes of the run, once there are some."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        found = []
-        for task in Path(f"/proc/{process}/task").iterdir():
-            found += (task / "children").read_text().split()
-        if found:
-            return found
-        time.sleep(0.05)
-    return []
-
-
-FETCH = """
-import os, sys, time, urllib.request
-place = f"http://{os.environ['SOJOURN_SERVER']}:8080/large"
-for _ in range(100):
-    try:
-        size = len(urllib.request.urlopen(place, timeout=20).read())
-        open("fetched", "w").write(str(size))
-        break
-    except OSError:
-        time.sleep(0.1)
-else:
-    sys.exit("no server")
-"""
-
-
-def test_programs_of_the_user_run_over_the_links(live, sojourn, folder):
-    live()
-    (folder / "large").write_bytes(bytes(2_000_000))
-    (folder / "fetch.py").write_text(FETCH)
-    server = f"{sys.executable} -m http.server 8080 --bind 10.90.0.2"
-    command = f"{sys.executable} fetch.py"
-    done = sojourn("lab", "live.toml", "--shell", "--server", server, "--command", command)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith(f"note: server 10.90.0.2 ({sys.executable}), this end 10.90.0.1; of IPv6")
-    link, trust_line = done.stdout.splitlines()
-    assert (folder / "fetched").read_text() == "2000000"
-    # The server sends, so that its packets take the way back: requests and acknowledgments pass the qdisc.
-    found = re.match(r"bottleneck, pi2: (\d+) packets delivered, 0 dropped, 0 marked; mean sojourn", link)
-    assert int(found[1]) > 300
-    assert trust_line.startswith(("good; ", "degraded; "))
-
-
-@pytest.mark.parametrize("qdisc", ["mine.py:Mine", "bottleneck=mine.py:Mine"])
-def test_a_law_in_python_serves_programs_of_the_user(live, sojourn, folder, qdisc):
-    live()
-    (folder / "mine.py").write_text(MINE)
-    (folder / "large").write_bytes(bytes(2_000_000))
-    (folder / "fetch.py").write_text(FETCH)
-    server = f"{sys.executable} -m http.server 8080 --bind 10.90.0.2"
-    arguments = ("--qdisc", qdisc, "--server", server, "--command", f"{sys.executable} fetch.py")
-    done = sojourn("lab", "live.toml", "--shell", *arguments)
-    assert done.returncode == 0, done.stderr
-    assert (folder / "fetched").read_text() == "2000000"
-    assert re.match(r"bottleneck, Mine: \d{3,} packets delivered, 0 dropped", done.stdout)
-
-
-def test_a_law_in_python_that_fails_ends_the_shell(live, sojourn, folder):
-    live()
-    (folder / "mine.py").write_text(MINE.replace("return 0.0", "return 1 / (seen.time_s < 0.5)"))
-    arguments = ("--qdisc", "mine.py:Mine", "--server", "true", "--command", "exec sleep 60")
-    start = time.monotonic()
-    done = sojourn("lab", "live.toml", "--shell", *arguments)
-    assert time.monotonic() - start < 50
-    assert done.returncode == 1
-    assert "sojourn lab: Mine: mine.py:6: ZeroDivisionError: division by zero" in done.stderr
-
-
-SEND = """
-import os, socket, sys, time
-stop = time.monotonic() + 20
-while time.monotonic() < stop:
-    try:
-        to = socket.create_connection((os.environ["SOJOURN_SERVER6"], 5000))
-        break
-    except OSError:
-        time.sleep(0.1)
-else:
-    sys.exit("no server")
-assert to.getsockname()[0] == os.environ["SOJOURN_CLIENT6"]
-stop = time.monotonic() + 3
-sent = 0
-while time.monotonic() < stop:
-    sent += to.send(bytes(65536))
-to.shutdown(socket.SHUT_WR)
-assert int(to.recv(100)) == sent
-"""
-
-RECEIVE = """
-import socket
-connection, _ = socket.create_server(("fd90::2", 5000), family=socket.AF_INET6).accept()
-received = 0
-while data := connection.recv(1 << 20):
-    received += len(data)
-connection.sendall(str(received).encode())
-connection.recv(1)
-"""
-
-
-@pytest.mark.parametrize("kind", ["tun", "packet"])
-def test_programs_of_the_user_have_ipv6_and_its_marks(live, folder, monkeypatch, kind):
-    monkeypatch.setenv("SOJOURN_LIVE_DEVICE", kind)
-    live(*SHORT)
-    if not Path("/proc/sys/net/ipv6").exists():
-        pytest.skip("the kernel has no IPv6")
-    (folder / "marked.toml").write_text(LIVE.replace('cc = "cubic"', 'cc = "cubic"\necn = true'))
-    scenario = sj.load(folder / "marked.toml")
-    served = live_process.shell(scenario, 1, [sys.executable, "-c", SEND], [[sys.executable, "-c", RECEIVE]])
-    assert served.code == 0
-    trust_in = served.trust
-    assert trust_in["device"] == kind
-    assert trust_in["verdict"] in ("good", "degraded")
-    # Three seconds at 20 Mbit/s are 5000 packets, with an acknowledgment of each or of every other one.
-    assert served.links[0]["delivered"] > 1000
-    assert served.links[0]["marked"] > 0
-    # Those of Ip6InCEPkts at the receivers' end.
-    assert trust_in["ce_received"] == trust_in["ce_written"] > 0
-    assert trust_in["checksum_errors"] == 0
-
-
 def test_a_run_imports_nothing_of_the_users_folder(live, folder):
     for name in ("pickle", "json", "sojourn"):
         (folder / f"{name}.py").write_text('open("imported", "w").close()\nraise SystemExit(9)\n')
     done = live(*SHORT)
     assert done.returncode == 0, done.stderr
     assert not (folder / "imported").exists()
-
-
-def test_a_command_of_the_shell_has_the_users_environment_and_signals(live, sojourn, folder, monkeypatch):
-    live(*SHORT)
-    monkeypatch.setenv("PYTHONPATH", "/of/the/user")
-    command = 'grep SigIgn /proc/self/status > found; echo "$PYTHONPATH" >> found'
-    done = sojourn("lab", "live.toml", "--shell", "--server", "true", "--command", command)
-    assert done.returncode == 0, done.stderr
-    ignored, path = (folder / "found").read_text().splitlines()
-    mask = int(ignored.split()[1], 16)
-    assert not [one for one in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ) if mask >> (one - 1) & 1]
-    assert path == "/of/the/user"
-
-
-@pytest.mark.parametrize(
-    ("stop", "written", "code"),
-    [
-        (_sent(signal.SIGTERM), "TERM", 130),
-        (_sent_to_the_group(signal.SIGTERM), "TERM", 130),
-        (_sent(signal.SIGINT), "on", 0),
-    ],
-    ids=["SIGTERM", "SIGTERM to the group", "SIGINT"],
-)
-def test_a_stop_is_the_commands_and_the_lab_ends_with_it(live, folder, stop, written, code):
-    """Terminated, the command may finish; an interrupt that is not from its terminal changes nothing."""
-    live(*SHORT)
-    script = (
-        "trap 'echo TERM > wrote; exit 0' TERM; touch ready; "
-        "for k in 1 2 3 4 5 6 7 8; do sleep 0.5; done; echo on > wrote"
-    )
-    arguments = ("lab", "live.toml", "--shell", "--server", "true", "--command", script)
-    done = _interrupted(folder, stop, 0.0, *arguments, ready=folder / "ready")
-    assert done.returncode == code, done.stderr
-    assert (folder / "wrote").read_text().strip() == written
-    assert "packets delivered" in done.stdout
-    assert ("interrupted; the command was ended" in done.stderr) == (code == 130)
-
-
-def test_a_stop_of_the_shell_at_any_moment_ends_it_as_an_interrupt(live, folder):
-    live(*SHORT)
-    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--shell", "--command", "exec sleep 500"]
-    pipe = subprocess.PIPE
-    for stop in (_sent(signal.SIGTERM), _sent_to_the_group(signal.SIGTERM)):
-        for after_s in (0.0, 0.05, 0.1, 0.2, 0.4):
-            with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, process_group=0) as process:
-                assert _children(process.pid)
-                time.sleep(after_s)
-                stop(process.pid)
-                _, errors = process.communicate(timeout=60)
-            assert process.returncode == 130, (after_s, errors)
-            assert b"sojourn lab: interrupted; " in errors
-
-
-def test_an_interrupt_before_the_command_begins_ends_the_lab(live, folder):
-    live(*SHORT)
-    command = [sys.executable, "-m", "sojourn", "lab", "live.toml", "--shell", "--command", "exec sleep 500"]
-    pipe = subprocess.PIPE
-    for after_s in (0.0, 0.05, 0.1):
-        with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, process_group=0) as process:
-            assert _children(process.pid)
-            time.sleep(after_s)
-            os.killpg(process.pid, signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
-        assert process.returncode == 130, (after_s, errors)
-        assert b"sojourn lab: interrupted; " in errors
-        assert b"Traceback" not in errors
-
-
-@pytest.mark.parametrize("stop", [None, _sent(signal.SIGTERM)], ids=["ends", "SIGTERM"])
-def test_nothing_that_a_command_has_started_is_left(live, folder, stop):
-    """A child of the command's shell, and one in a session of its own."""
-    live(*SHORT)
-    mark = f"5{os.getpid()}"
-    script = f"setsid sleep {mark}1 & touch ready; " + (f"sleep {mark}2" if stop else "sleep 1")
-    arguments = ("lab", "live.toml", "--shell", "--server", "true", "--command", script)
-    done = _interrupted(folder, stop or (lambda _process: None), 0.0, *arguments, ready=folder / "ready")
-    assert done.returncode == (130 if stop else 0), done.stderr
-    names = []
-    for one in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            names.append((one / "cmdline").read_text())
-    assert not [name for name in names if mark in name]
-
-
-LISTEN = """
-import socket, time
-time.sleep(1)
-taken = socket.create_server(("10.90.0.2", 5000))
-while True:
-    taken.accept()
-"""
-
-
-def test_a_command_begins_when_its_servers_can_be_reached(live, sojourn, folder):
-    live(*SHORT)
-    (folder / "listen.py").write_text(LISTEN)
-    reach = f"{sys.executable} -c 'import socket; socket.create_connection((\"10.90.0.2\", 5000), 5)'"
-    server = f"{sys.executable} listen.py"
-    done = sojourn("lab", "live.toml", "--shell", "--server", server, "--command", reach)
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_server_that_has_ended_is_named(live, sojourn):
-    live(*SHORT)
-    arguments = ("--shell", "--server", "sh -c 'exit 3'", "--command", "sleep 1")
-    done = sojourn("lab", "live.toml", *arguments)
-    assert done.returncode == 0, done.stderr
-    assert "note: --server: sh -c 'exit 3' had ended with code 3 before the command did" in done.stderr
-
-
-def test_a_law_slower_than_its_period_makes_a_run_void(live, folder):
-    (folder / "slow.py").write_text(
-        MINE.replace("return 0.0", "return __import__('time').sleep(0.05) or 0.0")
-    )
-    done = live(*SHORT, "--qdisc", "slow.py:Mine")
-    assert done.returncode == 1, done.stdout
-    assert "void: Mine live, seed 1: the network was seconds behind the clock; a law in" in done.stderr
-
-
-def test_a_stop_before_the_process_of_the_shell_is_there_is_kept(live, folder, monkeypatch):
-    live(*SHORT)
-    started = live_process.started
-
-    def late(*arguments, **how):
-        os.kill(os.getpid(), signal.SIGTERM)
-        return started(*arguments, **how)
-
-    monkeypatch.setattr(live_process, "started", late)
-    scenario = sj.load(folder / "live.toml")
-    with stops.all_raise(), pytest.raises(Cancelled):
-        live_process.shell(scenario, 1, ["sleep", "500"], [])
-
-
-def test_a_shell_that_ends_with_130_was_not_interrupted(live, folder, monkeypatch, sojourn):
-    live(*SHORT)
-    shell = folder / "sh130"
-    shell.write_text("#!/bin/sh\nexit 130\n")
-    shell.chmod(0o755)
-    monkeypatch.setenv("SHELL", str(shell))
-    done = sojourn("lab", "live.toml", "--shell", "--server", "true")
-    assert done.returncode == 0, done.stderr
-
-
-#: The program, whose stdin becomes its terminal.
-AT_A_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, "-m", "sojourn", *sys.argv[1:]])
-"""
-
-
-def test_the_terminal_is_as_before_where_a_shell_has_to_be_killed(live, folder):
-    """The shell ignores the signals that would end it, and has changed the terminal."""
-    live(*SHORT)
-    shell = folder / "stubborn"
-    shell.write_text("#!/bin/sh\ntrap '' HUP TERM\nstty -echo -icanon\ntouch ready\nsleep 500\n")
-    shell.chmod(0o755)
-    main, terminal = pty.openpty()
-    before = termios.tcgetattr(terminal)
-    with subprocess.Popen(
-        [sys.executable, "-c", AT_A_TERMINAL, "lab", "live.toml", "--shell", "--server", "true"],
-        cwd=folder,
-        stdin=terminal,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"SHELL": str(shell)},
-        start_new_session=True,
-    ) as process:
-        end = time.monotonic() + 30
-        while not (folder / "ready").exists():
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        assert termios.tcgetattr(terminal) != before
-        process.terminate()
-        assert process.wait(timeout=60) == 130
-    assert termios.tcgetattr(terminal) == before
-    os.close(main)
-    os.close(terminal)
-
-
-def test_a_command_has_no_stdin_where_that_is_closed(live, folder):
-    live(*SHORT)
-    lab = f"{sys.executable} -m sojourn lab live.toml --shell --server true --command 'cat; echo read'"
-    done = subprocess.run(
-        ["sh", "-c", f"{lab} <&-"], check=False, cwd=folder, capture_output=True, text=True, timeout=60
-    )
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "read"), done.stderr
-
-
-def test_the_shell_passes_the_code_of_its_command_on(live, sojourn):
-    live()
-    done = sojourn("lab", "live.toml", "--shell", "--server", "true", "--command", "exit 7")
-    assert done.returncode == 1
-    assert "--command: ended with code 7" in done.stderr
-    for number, name in ((40, "signal 40"), (9, "SIGKILL")):
-        killed = ("--server", "true", "--command", f"kill -{number} $$")
-        assert f"--command: ended by {name}" in sojourn("lab", "live.toml", "--shell", *killed).stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (["--command", "true"], "--command, --server: belong to --shell; expected none without it"),
-        (["--shell", "--command", ""], "--command: is empty; expected a command"),
-        (["--shell", "--json"], "--json: belongs to a run; expected none with --shell"),
-        (["--shell", "--qdisc", "pi", "--qdisc", "red"], "--qdisc: is given several times; expected one"),
-        (["--shell", "--server", "nosuch x"], '--server: "nosuch" is not installed; expected a command'),
-        (["--shell", "--server", "'"], '--server: "\'" is not a command (No closing quotation)'),
-    ],
-)
-def test_options_of_the_shell_that_do_not_fit_are_named(folder, sojourn, arguments, error):
-    (folder / "live.toml").write_text(LIVE)
-    done = sojourn("lab", "live.toml", *arguments)
-    assert done.returncode == 2
-    assert error in done.stderr
 
 
 def test_what_no_live_run_carries_is_named(sojourn, folder):

@@ -10,7 +10,7 @@
 //! arrival, and computes departures in nominal time, so that a late loop delays packets and changes no rate. [`ip`] reads
 //! and marks packets. [`namespace`] has the private namespaces and their [devices](device), which live as long as their process does: nothing is left
 //! behind, whatever ends it. [`relay`] moves packets between the two, and is a [`plant`] as the simulator's; [`endpoints`] serves the scenario's workload with
-//! sockets of the kernel, and [`run`] makes a run of a scenario of all. In a [`shell`] programs of the user are the endpoints. What is measured is what the packet plant
+//! sockets of the kernel, and [`run`] makes a run of a scenario of all. In a [`shell`] programs of the user are the endpoints. [`parent`] ends the process with the one that has started it. What is measured is what the packet plant
 //! measures, by the same recorder; [`trust`] judges whether the machine kept time.
 
 pub mod clock;
